@@ -41,8 +41,12 @@ def states_markdown() -> str:
         lines += [
             f"| {old.value} | {event.value} | {new.value} |" for (old, event), new in moves.items()
         ]
-    final = ", ".join(f"`{state.value}`" for state in states.RunState if state in states.FINAL)
-    births = ", ".join(f"`{state.value}`" for state in states.RunState if state in states.BIRTHS)
+    final = ", ".join(
+        f"`{state.value}`" for state in states.RunState if state in states.FINAL_STATES
+    )
+    births = ", ".join(
+        f"`{state.value}`" for state in states.RunState if state in states.INITIAL_STATES
+    )
     lines += ["", f"Final states of a run, which never change: {final}.", ""]
     lines += [f"A tick is born as one of: {births}.", ""]
     return "\n".join(lines)

@@ -13,11 +13,11 @@ import msgspec
 from rota.api import openapi
 from rota.api.operations import Operation
 from rota.contract import job
-from rota.contract.documents import ALLOWED, find_choices, find_extra
-from rota.contract.job_values import DEFAULTS
-from rota.contract.pieces import DURATION_ALLOWED
+from rota.contract.documents import ALLOWED_KEY, find_choices, find_extra
+from rota.contract.field_types import DURATION_ALLOWED
+from rota.contract.job_values import JOB_DEFAULTS
 from rota.core import states
-from rota.core.access import PERMITTED
+from rota.core.access import ROLE_PERMISSIONS
 from rota.core.policy import NO_LIMIT
 
 HEAD: Final = """\
@@ -46,10 +46,14 @@ def types_ts(operations: Sequence[Operation]) -> str:
         "}",
         "",
         constant("RUN_STATES", [each.value for each in states.RunState]),
-        constant("LIVE_STATES", [each.value for each in states.RunState if each in states.LIVE]),
+        constant(
+            "LIVE_STATES", [each.value for each in states.RunState if each in states.LIVE_STATES]
+        ),
         constant("JOB_STATES", [each.value for each in states.JobState]),
         "/** The permissions of each role. */",
-        constant("ROLES", {role.value: sorted(may(given)) for role, given in PERMITTED.items()}),
+        constant(
+            "ROLES", {role.value: sorted(may(given)) for role, given in ROLE_PERMISSIONS.items()}
+        ),
         "/** The permission that each operation needs. */",
         constant("NEEDS", {key(each): need(each) for each in shown if each.permission}),
         "",
@@ -170,14 +174,14 @@ APART: Final = frozenset({"kind", "payload", "graph", "labels"})
 
 def job_fields_ts() -> str:
     """Render the fields of a job for the dashboard's form."""
-    shown = [each for each in job.FIELDS.values() if each.option and each.name not in APART]
+    shown = [each for each in job.JOB_FIELDS.values() if each.option and each.name not in APART]
     entries = [f"  {json.dumps(job_field(each), ensure_ascii=False)}," for each in shown]
     begin, end = "export const JOB_FIELDS = [", "] as const satisfies readonly JobField[];"
     return FIELDS_HEAD + "\n".join([begin, *entries, end, ""])
 
 
 def job_field(field: job.JobField) -> dict[str, Any]:
-    value = DEFAULTS[field.name]
+    value = JOB_DEFAULTS[field.name]
     schema = msgspec.json.schema(field.type)
     options = schema.get("anyOf", [schema])
     texts = [each for each in options if each.get("type") == "string"]
@@ -186,7 +190,7 @@ def job_field(field: job.JobField) -> dict[str, Any]:
         kind, value = "retries", value["max"]
     elif choices is not None:
         kind = "choice"
-    elif find_extra(field.type).get(ALLOWED) == DURATION_ALLOWED:
+    elif find_extra(field.type).get(ALLOWED_KEY) == DURATION_ALLOWED:
         kind = "duration"
     else:
         kind = "text" if texts else "number"

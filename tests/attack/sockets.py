@@ -196,8 +196,8 @@ async def guess_keys(target: Target, findings: Findings) -> None:
 async def send_signed(target: Target, hook: dict[str, str], message_id: str) -> Answer:
     """Send an event to a hook, signed with its secret."""
     body = json.dumps({"a": 1}).encode()
-    key = signatures.key_of(hook["secret"])
-    headers = signatures.headers_for(body, [key], id=message_id, at=CLOCK.now())
+    key = signatures.parse_secret(hook["secret"])
+    headers = signatures.build_headers(body, [key], id=message_id, at=CLOCK.now())
     headers["Content-Type"] = "application/json"
     async with target.session.post(
         target.url + hook["url"], data=body, headers=headers

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
-from rota.core.ids import tick_run_id
+from rota.core.ids import derive_tick_run_id
 from rota.core.states import RunState
 from rota.flow.dispatch.lanes import LaneMemory
 from rota.store import cursors, live_runs, sessions
@@ -146,5 +146,5 @@ class Firings:
 
     def _firing(self, due: Due) -> Firing:
         following = due.tick_at + self.period
-        run_id = tick_run_id(due.job_id, due.tick_at)
+        run_id = derive_tick_run_id(due.job_id, due.tick_at)
         return Firing(due=due, run_id=run_id, next_tick_at=following, next_fire_at=following)

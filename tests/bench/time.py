@@ -64,18 +64,18 @@ def p99(spent: list[float]) -> float:
 
 
 def measured(text: str, zone_name: str, starts: list[datetime]) -> Row:
-    zone = zones.zone(zone_name)
-    expression = cron.parse(text)
+    zone = zones.get_zone(zone_name)
+    expression = cron.parse_cron(text)
     local = [start.astimezone(zone) for start in starts]
     simulator, iterator = CronSim(text, local[0]), croniter(text, local[0], ret_type=datetime)
 
     def cold(start: datetime) -> object:
         _parse.cache_clear()
-        return cron.next_tick(cron.parse(text), zone, start)
+        return cron.find_next_tick(cron.parse_cron(text), zone, start)
 
     for start in starts:  # the spans of the years, which a node finds once
-        cron.next_tick(expression, zone, start)
-    warm_us = timed(lambda start: cron.next_tick(expression, zone, start), starts)
+        cron.find_next_tick(expression, zone, start)
+    warm_us = timed(lambda start: cron.find_next_tick(expression, zone, start), starts)
     cold_us = timed(cold, starts)
     few = local[: SAMPLES // 4]
     return Row(

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from rota.core.executor import Context, Snooze
+from rota.core.executor import AttemptContext, Snooze
 from rota.executors.python import Handlers, SyncContext
 from rota.runtime.clock import SystemClock
 from tests.support.sink import Attempt, Sink
@@ -44,20 +44,20 @@ def witnessed(context: Attempt) -> Iterator[None]:
 
 
 @handlers.handler("chaos.quick")
-async def quick(context: Context, _: Any) -> None:
+async def quick(context: AttemptContext, _: Any) -> None:
     with witnessed(context):
         pass
 
 
 @handlers.handler("chaos.slow")
-async def slow(context: Context, payload: Any) -> None:
+async def slow(context: AttemptContext, payload: Any) -> None:
     """Takes a while; also the handler that is cancelled, because a sleep can be."""
     with witnessed(context):
         await clock.sleep(payload["seconds"])
 
 
 @handlers.handler("chaos.failing")
-async def failing(context: Context, payload: Any) -> None:
+async def failing(context: AttemptContext, payload: Any) -> None:
     """Fails as often as it is told to, which may be always."""
     with witnessed(context):
         if context.attempt <= payload["failures"]:
@@ -65,14 +65,14 @@ async def failing(context: Context, payload: Any) -> None:
 
 
 @handlers.handler("chaos.snoozing")
-async def snoozing(context: Context, _: Any) -> None:
+async def snoozing(context: AttemptContext, _: Any) -> None:
     with witnessed(context):
         if context.attempt == 1:
             raise Snooze(timedelta(milliseconds=300))
 
 
 @handlers.handler("chaos.effect")
-async def effect(context: Context, payload: Any) -> None:
+async def effect(context: AttemptContext, payload: Any) -> None:
     """Writes a row in the transaction that completes the run."""
     with witnessed(context):
         await clock.sleep(payload["seconds"])
@@ -93,7 +93,7 @@ def in_process(context: SyncContext, payload: Any) -> None:
 
 
 @handlers.handler("chaos.crasher")
-async def crasher(context: Context, _: Any) -> None:
+async def crasher(context: AttemptContext, _: Any) -> None:
     """Ends its whole worker, at the first attempt only."""
     with witnessed(context):
         if context.attempt == 1:

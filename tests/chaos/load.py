@@ -17,10 +17,10 @@ from typing import Any, Final
 from uuid import UUID
 
 from rota.core.errors import RotaError, StoreUnavailable
-from rota.core.ids import restamped, stamped
-from rota.core.limits import Limit
+from rota.core.ids import build_id, rebuild_id
+from rota.core.limits import JobLimit
 from rota.core.overlap import Overlap
-from rota.core.submission import JobSpec, RunSpec
+from rota.core.submissions import JobSpec, RunSpec
 from rota.flow.submit.changing import Edit, edit, pause, resume
 from rota.flow.submit.submitting import submit
 from rota.flow.submit.triggering import run_now, submit_runs
@@ -74,7 +74,7 @@ class Load:
         the answer. The id of a submission begins with its time.
         """
         now = self.clock.now()
-        job_id = self._new_id() if dish.at is None else restamped(self._new_id(), dish.at)
+        job_id = self._new_id() if dish.at is None else rebuild_id(self._new_id(), dish.at)
         anchor = dish.at or (now.replace(microsecond=0) if dish.every else None)
         spec = JobSpec(
             name=f"{dish.name} {job_id}",
@@ -84,7 +84,7 @@ class Load:
             graph=dish.graph,
             policy=dish.policy,
             overlap=Overlap(dish.overlap),
-            limits=() if dish.key is None else (Limit(key=dish.key, most=dish.most),),
+            limits=() if dish.key is None else (JobLimit(key=dish.key, max_running=dish.most),),
         )
         self.plans[job_id] = planned(dish, job_id, now, anchor)
 
@@ -198,7 +198,7 @@ class Load:
             )
 
     def _new_id(self) -> UUID:
-        return stamped(self.clock.now(), self.chance.randbytes(10))
+        return build_id(self.clock.now(), self.chance.randbytes(10))
 
     def _keep(self) -> None:
         with self.log.open("w", encoding="utf-8") as lines:
@@ -229,7 +229,7 @@ def planned(dish: Dish, job_id: UUID, now: datetime, anchor: datetime | None) ->
         must_from=now if has_ticks else None,
         overlap=dish.overlap,
         guarantee=dish.guarantee.value,
-        retries=dish.policy.retries.most,
+        retries=dish.policy.retries.max_retries,
         least_delay=HALF,
         key=dish.key,
         most=dish.most,

@@ -6,11 +6,13 @@ from typing import Any, Final
 
 from rota.core.outcome import Guarantee
 from rota.core.policy import Policy
-from rota.core.retry import Growth, Jitter, Retries
+from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
 
 HALF: Final = timedelta(milliseconds=500)
 # No jitter: the back-off is then known, and the checker can hold every retry to it.
-STEADY: Final = Retries(most=3, growth=Growth.CONSTANT, first=HALF, jitter=Jitter.NONE)
+STEADY: Final = RetryPolicy(
+    max_retries=3, growth=DelayGrowth.CONSTANT, base_delay=HALF, jitter=RetryJitter.NONE
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

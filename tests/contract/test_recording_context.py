@@ -4,13 +4,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from rota.core.executor import Context, Stream
+from rota.core.executor import AttemptContext, Stream
 from rota.sdk.testing import RecordingContext
 from rota.sdk.testing.context import KEPT
 
 
 def test_it_is_a_context() -> None:
-    context: Context = RecordingContext()
+    context: AttemptContext = RecordingContext()
 
     assert (context.attempt, context.cancelled) == (1, False)
 
@@ -21,10 +21,10 @@ def test_output_is_kept_by_stream_and_cut_when_there_is_too_much() -> None:
     context.write(Stream.STDOUT, b"x" * (KEPT + 1))
     context.write(Stream.STDERR, b"oh")
 
-    assert context.said(Stream.STDERR).text == "oh"
-    assert not context.said(Stream.STDERR).cut
-    assert context.said(Stream.STDOUT).cut
-    assert len(context.said(Stream.STDOUT).kept) == KEPT
+    assert context.to_values(Stream.STDERR).text == "oh"
+    assert not context.to_values(Stream.STDERR).cut
+    assert context.to_values(Stream.STDOUT).cut
+    assert len(context.to_values(Stream.STDOUT).kept) == KEPT
 
 
 def test_threads_may_write_at_the_same_time() -> None:
@@ -33,7 +33,7 @@ def test_threads_may_write_at_the_same_time() -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: context.write(Stream.RECORD, b"line\n"), range(2000)))
 
-    assert context.said(Stream.RECORD).text == "line\n" * 2000
+    assert context.to_values(Stream.RECORD).text == "line\n" * 2000
 
 
 async def test_the_next_attempt_resumes_from_a_copy_of_the_checkpoint() -> None:

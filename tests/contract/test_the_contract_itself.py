@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from rota.core.errors import InvalidInput
-from rota.core.executor import Context, Stream
+from rota.core.executor import AttemptContext, Stream
 from rota.core.outcome import Failed, Failure, Outcome, Succeeded
 from rota.sdk.testing.executor_contract import ExecutorContract
 
@@ -28,7 +28,7 @@ class Honest:
             raise InvalidInput("do", payload, "an object that says what to do")
         return payload
 
-    async def run(self, spec: Any, context: Context) -> Outcome:
+    async def run(self, spec: Any, context: AttemptContext) -> Outcome:
         match spec["do"]:
             case "fail":
                 return Failed(failure=Failure(type="asked to", message="it was asked to"))
@@ -83,24 +83,24 @@ class Meddling(Honest):
 
 
 class Mute(Honest):
-    async def run(self, spec: Any, context: Context) -> Outcome:
+    async def run(self, spec: Any, context: AttemptContext) -> Outcome:
         return None  # type: ignore[return-value]
 
 
 class Unstorable(Honest):
-    async def run(self, spec: Any, context: Context) -> Outcome:
+    async def run(self, spec: Any, context: AttemptContext) -> Outcome:
         return Succeeded(result="\0")
 
 
 class Wordless(Honest):
-    async def run(self, spec: Any, context: Context) -> Outcome:
+    async def run(self, spec: Any, context: AttemptContext) -> Outcome:
         return Failed(failure=Failure(type="", message=""))
 
 
 class Once(Honest):
     used = False
 
-    async def run(self, spec: Any, context: Context) -> Outcome:
+    async def run(self, spec: Any, context: AttemptContext) -> Outcome:
         if self.used:
             return Failed(failure=Failure(type="used", message="used up"))
         self.used = True
@@ -108,9 +108,9 @@ class Once(Honest):
 
 
 class Confused(Honest):
-    last: Context | None = None
+    last: AttemptContext | None = None
 
-    async def run(self, spec: Any, context: Context) -> Outcome:
+    async def run(self, spec: Any, context: AttemptContext) -> Outcome:
         self.last = context
         await asyncio.wait([asyncio.create_task(asyncio.Event().wait())], timeout=0.01)
         self.last.write(Stream.STDOUT, spec["do"].encode())
@@ -118,7 +118,7 @@ class Confused(Honest):
 
 
 class Deaf(Honest):
-    async def run(self, spec: Any, context: Context) -> Outcome:
+    async def run(self, spec: Any, context: AttemptContext) -> Outcome:
         waiting = asyncio.get_running_loop().create_future()
         asyncio.get_running_loop().call_later(0.6, waiting.cancel)
         while not waiting.done():
@@ -132,7 +132,7 @@ class Deaf(Honest):
 class Littering(Honest):
     left: list[subprocess.Popen[bytes]] = []  # noqa: RUF012
 
-    async def run(self, spec: Any, context: Context) -> Outcome:
+    async def run(self, spec: Any, context: AttemptContext) -> Outcome:
         if spec["do"] == "wait":
             daemon = 'import os; os.fork() and os._exit(0); os.execv("/bin/sleep", ["sleep", "2"])'
             process = subprocess.Popen([sys.executable, "-c", daemon])  # noqa: ASYNC220
@@ -142,13 +142,13 @@ class Littering(Honest):
 
 
 class Blocking(Honest):
-    async def run(self, spec: Any, context: Context) -> Outcome:
+    async def run(self, spec: Any, context: AttemptContext) -> Outcome:
         threading.Event().wait(2.5)  # longer than anybody allows
         return await super().run(spec, context)
 
 
 class Hoarding(Honest):
-    async def run(self, spec: Any, context: Context) -> Outcome:
+    async def run(self, spec: Any, context: AttemptContext) -> Outcome:
         hoard = [bytes(65536) for _ in range(500)]
         return Succeeded(result=len(hoard))
 

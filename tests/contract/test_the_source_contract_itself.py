@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from rota.core.errors import InvalidInput
-from rota.core.source import NOTHING, Batch, Message
+from rota.core.source import EMPTY_BATCH, Batch, Message
 from rota.sdk.testing.source_contract import SourceContract
 
 
@@ -50,7 +50,7 @@ class Honest:
         self.shelf.reads += 1
         texts = self.shelf.texts[self.next : self.next + most]
         if not texts:
-            return NOTHING
+            return EMPTY_BATCH
         first, self.next = self.next, self.next + len(texts)
         numbered = enumerate(texts, first)
         messages = [Message(id=self.id_of(number, text), body=text) for number, text in numbered]
@@ -152,7 +152,7 @@ class Redelivering(Honest):
         left = [n for n in range(len(self.shelf.texts)) if n not in self.shelf.acknowledged]
         fresh = [n for n in left if n not in self.shelf.given]
         if not left:
-            return NOTHING
+            return EMPTY_BATCH
         number = (fresh or left)[0]
         if not fresh:
             self.repeats -= 1

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from rota.core.executor import Context
+from rota.core.executor import AttemptContext
 from rota.executors.python import Handlers, SyncContext
 from rota.runtime.clock import SystemClock
 from tests.support.sink import Attempt, Sink
@@ -47,19 +47,19 @@ def count_beats(payload: Any) -> range:
 
 
 @handlers.handler("faults.quick")
-async def run_quickly(context: Context, _: Any) -> None:
+async def run_quickly(context: AttemptContext, _: Any) -> None:
     with witness(context):
         pass
 
 
 @handlers.handler("faults.tick")
-async def run_tick(context: Context, _: Any) -> None:
+async def run_tick(context: AttemptContext, _: Any) -> None:
     with witness(context):
         pass
 
 
 @handlers.handler("faults.slow")
-async def run_slowly(context: Context, payload: Any) -> None:
+async def run_slowly(context: AttemptContext, payload: Any) -> None:
     with witness(context):
         for _ in count_beats(payload):
             await clock.sleep(BEAT_S)

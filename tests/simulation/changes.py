@@ -12,7 +12,7 @@ from uuid import UUID
 
 from rota.core.outcome import Failed, Guarantee, HandedBack, Outcome, Snoozed, Succeeded
 from rota.core.overlap import Overlap, WhenQueuePaused
-from rota.core.settle import MOST_LOSSES
+from rota.core.settlement import WORKER_LOSSES_MAX
 from rota.flow.schedule.firing import AHEAD
 from tests.simulation.ledger import Act, Ledger, Start
 from tests.simulation.nodes import WorkerNode
@@ -139,7 +139,7 @@ class Step:
         assert isinstance(worker, WorkerNode)
         if old.session_id not in self.mine or (old.id, old.attempt) in worker.begun:
             yield f"I10 {self.me} let go of run {old.id} of {old.session_id}, which had begun"
-        self.ledger.note_ending(old.id, HandedBack(started=False))
+        self.ledger.note_ending(old.id, HandedBack(has_started=False))
 
     def in_turn(self, run: Run) -> Iterator[str]:
         """At a gate that keeps an order, nobody who waited and still waits was due before."""
@@ -177,7 +177,7 @@ class Step:
             case Snoozed():
                 return ("queued", *late)
             case HandedBack():
-                return ("lost",) if once and outcome.started else ("queued", *late)
+                return ("lost",) if once and outcome.has_started else ("queued", *late)
             case Failed():
                 retries = self.ledger.plans[old.job_id].retries
                 if outcome.final or once or old.failures >= retries:
@@ -201,7 +201,7 @@ class Step:
             expected = "cancelled"
         elif old.guarantee == Guarantee.AT_MOST_ONCE:
             expected = "lost"
-        elif old.losses + 1 >= MOST_LOSSES:
+        elif old.losses + 1 >= WORKER_LOSSES_MAX:
             expected = "quarantined"
         if new.state != expected or new.losses != old.losses + 1:
             yield f"I15 lost run {old.id} ({old.guarantee}, {old.losses} losses) is {new.state}"

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import UUID
 
-from rota.core.limits import Limits
-from rota.core.submission import RunSpec
+from rota.core.limits import GateLimits
+from rota.core.submissions import RunSpec
 from rota.flow.submit.changing import Edit, delete, edit, pause, resume
 from rota.flow.submit.submitting import submit
 from rota.flow.submit.triggering import run_now, submit_runs
@@ -123,5 +123,5 @@ class Clients:
         self.ledger.is_queue_paused = paused
 
     async def limit_queue(self, most: int) -> None:
-        await gates.limit_queue(self.world.conn, self.world.queue_id, Limits(most=most))
+        await gates.limit_queue(self.world.conn, self.world.queue_id, GateLimits(max_running=most))
         self.ledger.queue_limit = most

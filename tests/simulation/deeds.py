@@ -27,8 +27,8 @@ OUTCOMES: dict[str, Outcome] = {
     "failed": Failed(failure=UNTOLD),
     "failed for good": Failed(failure=UNTOLD, final=True),
     "snoozed": Snoozed(delay=timedelta(seconds=2)),
-    "handed back": HandedBack(started=True),
-    "not started": HandedBack(started=False),
+    "handed back": HandedBack(has_started=True),
+    "not started": HandedBack(has_started=False),
 }
 
 

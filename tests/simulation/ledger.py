@@ -50,7 +50,7 @@ class Ledger:
     is_queue_paused: bool = False
 
     def note_ending(self, run_id: UUID, outcome: Outcome) -> None:
-        if isinstance(outcome, Snoozed) or outcome == HandedBack(started=False):
+        if isinstance(outcome, Snoozed) or outcome == HandedBack(has_started=False):
             self.harmless[run_id] += 1
 
     def starts_of(self, run_id: UUID) -> list[Start]:

@@ -14,9 +14,9 @@ from random import Random
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from rota.core.attempt import Ended
-from rota.core.events import EngineEvent
-from rota.core.lease import SESSION_LEASE, SHARD_LEASE, DatabaseSight
+from rota.core.attempt import EndedAttempt
+from rota.core.lease import SESSION_LEASE, SHARD_LEASE, DatabaseObservation
+from rota.core.log_events import EngineEvent
 from rota.core.outcome import Outcome, Succeeded
 from rota.flow.dispatch.claiming import Claiming, QueueView
 from rota.flow.dispatch.limiting import Limiting
@@ -147,7 +147,7 @@ class WorkerNode(Node):
         self.performing: dict[tuple[UUID, int], Performed] = {}
         self.vouched: dict[UUID, Performed] = {}
         self.forgotten: set[tuple[UUID, int]] = set()
-        self.ended: deque[Ended] = deque()
+        self.ended: deque[EndedAttempt] = deque()
         self.sent: dict[tuple[UUID, int], Outcome] = {}
         self.begun: list[tuple[UUID, int]] = []
         # What was performed when each beat was sent.
@@ -186,7 +186,7 @@ class WorkerNode(Node):
             emit=self.told.append,
             monotonic=clock.monotonic,
             # A real node looks every second, here it looks when it is its turn.
-            sight=DatabaseSight(gap_max=inf, since=seen_since),
+            sight=DatabaseObservation(gap_max=inf, since=seen_since),
         )
         expiring = Expiring(source=wire, emit=self.told.append)
         self.duties = {
@@ -230,7 +230,7 @@ class WorkerNode(Node):
     def end(self, attempt: tuple[UUID, int], outcome: Outcome) -> None:
         run, _ = self.performing.pop(attempt)
         self.ended.append(
-            Ended(
+            EndedAttempt(
                 run_id=run.id,
                 attempt=run.attempt,
                 failures=run.failures,
@@ -240,7 +240,7 @@ class WorkerNode(Node):
                 outcome=outcome,
                 result=f'"{self.mark(attempt)}"' if isinstance(outcome, Succeeded) else None,
                 is_recorded=False,
-                lasted=0.0,
+                duration_s=0.0,
             )
         )
 
@@ -248,15 +248,15 @@ class WorkerNode(Node):
         """What an attempt says of itself in its result: who performed it, and which it was."""
         return f"{self._id} {attempt[1]}"
 
-    def take(self, most: int) -> list[Ended]:
+    def take(self, most: int) -> list[EndedAttempt]:
         taken = [self.ended.popleft() for _ in range(min(most, len(self.ended)))]
         self.sent = {(ended.run_id, ended.attempt): ended.outcome for ended in taken}
         return taken
 
-    def give_back(self, ended: Sequence[Ended]) -> None:
+    def give_back(self, ended: Sequence[EndedAttempt]) -> None:
         self.ended.extendleft(reversed(ended))
 
-    def forget(self, stored: Sequence[Ended]) -> None:
+    def forget(self, stored: Sequence[EndedAttempt]) -> None:
         """These attempts are told of; a later one of the same run is still vouched for."""
         for ended in stored:
             vouched = self.vouched.get(ended.run_id)

@@ -11,12 +11,12 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
-from rota.core.limits import Limit, Rate
+from rota.core.limits import JobLimit, RateLimit
 from rota.core.outcome import Guarantee
 from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.policy import Policy
-from rota.core.retry import Growth, Jitter, Retries
-from rota.core.submission import JobSpec
+from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
+from rota.core.submissions import JobSpec
 from rota.core.time.policies import CatchUp
 
 MIDNIGHT = datetime(2026, 7, 1, tzinfo=UTC)
@@ -26,9 +26,9 @@ AT_ONCE = {"one": 1, "two": 2}
 SPACING = timedelta(seconds=2)
 BURST = 2
 LIMITS = {
-    "one": Limit(key="one", most=1),
-    "two": Limit(key="two", most=2),
-    "slow": Limit(key="slow", rate=Rate(count=BURST, per=SPACING * BURST, burst=BURST)),
+    "one": JobLimit(key="one", max_running=1),
+    "two": JobLimit(key="two", max_running=2),
+    "slow": JobLimit(key="slow", rate=RateLimit(count=BURST, per=SPACING * BURST, burst=BURST)),
 }
 
 
@@ -108,8 +108,11 @@ class Plan:
     @property
     def policy(self) -> Policy:
         return Policy(
-            retries=Retries(
-                most=self.retries, growth=Growth.CONSTANT, first=BACK_OFF, jitter=Jitter.NONE
+            retries=RetryPolicy(
+                max_retries=self.retries,
+                growth=DelayGrowth.CONSTANT,
+                base_delay=BACK_OFF,
+                jitter=RetryJitter.NONE,
             ),
             deadline=self.deadline,
             guarantee=self.guarantee,

@@ -11,8 +11,8 @@ from datetime import datetime
 from uuid import UUID
 
 from rota.core.outcome import Guarantee
-from rota.core.overlap import ONE_BY_ONE, Overlap
-from rota.core.settle import MOST_LOSSES
+from rota.core.overlap import SEQUENTIAL_OVERLAPS, Overlap
+from rota.core.settlement import WORKER_LOSSES_MAX
 from tests.simulation.ledger import Ledger
 from tests.simulation.plans import AT_ONCE, BURST, SPACING
 from tests.simulation.tables import Attempt, Run, Tables
@@ -92,7 +92,7 @@ def bounds(tables: Tables, ledger: Ledger) -> Iterator[str]:
         outcomes = Counter(row.outcome for row in tables.attempts.get(run.id, ()))
         if outcomes["failed"] > plan.retries + again * (plan.retries + 1):
             yield f"I17 run {run.id} failed {outcomes['failed']} times and goes on"
-        if outcomes["lost"] > MOST_LOSSES - 1 + again * MOST_LOSSES:
+        if outcomes["lost"] > WORKER_LOSSES_MAX - 1 + again * WORKER_LOSSES_MAX:
             yield f"I17 run {run.id} was lost {outcomes['lost']} times and goes on"
         most = 1 + again + ledger.harmless[run.id]
         if plan.guarantee is Guarantee.AT_MOST_ONCE and starts[run.id] > most:
@@ -126,7 +126,7 @@ def overlaps(tables: Tables, ledger: Ledger) -> Iterator[str]:
     for job_id, plan in ledger.plans.items():
         if plan.overlap is Overlap.ALLOW:
             continue
-        if plan.overlap in ONE_BY_ONE and held[job_id] > 1:
+        if plan.overlap in SEQUENTIAL_OVERLAPS and held[job_id] > 1:
             yield f"I11 {held[job_id]} runs of job {job_id} ({plan.overlap}) at a time"
         # A dead letter that somebody brings back, or runs handed in in bulk, come on top.
         extra = [run for run in alive_of(tables) if run.trigger in ("replay", "api")]

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from rota.core.states import HELD, WAITING
+from rota.core.states import CLAIMED_STATES, WAITING_STATES
 from rota.store.driver import Connection
 
 # All tables in one question: this is asked after every step. Arrays as text, because the driver
@@ -92,11 +92,11 @@ class Run(NamedTuple):
 
     @property
     def is_held(self) -> bool:
-        return self.state in HELD
+        return self.state in CLAIMED_STATES
 
     @property
     def waits(self) -> bool:
-        return self.state in WAITING
+        return self.state in WAITING_STATES
 
     @property
     def why(self) -> dict[str, Any]:

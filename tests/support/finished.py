@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from rota.core.ids import stamped
+from rota.core.ids import build_id
 from rota.core.states import RunState
 from rota.store import live_runs, sessions
 from rota.store.live_runs import Claimed, Ending, PutBack
@@ -49,7 +49,7 @@ async def make(world: World, state: str | None, **given: Any) -> UUID:
 async def fill_history(world: World, number: int, *, job_id: UUID | None = None) -> None:
     """Runs that succeeded, one a millisecond up to now."""
     ids = [
-        stamped(world.now - timedelta(milliseconds=number - n), bytes(10)) for n in range(number)
+        build_id(world.now - timedelta(milliseconds=number - n), bytes(10)) for n in range(number)
     ]
     await world.conn.execute(
         """

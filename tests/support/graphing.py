@@ -9,10 +9,10 @@ from typing import Any
 from uuid import UUID
 
 from rota.contract.graph import read_graph
-from rota.core.graphs import Graph
-from rota.core.graphs.board import WORDS
+from rota.core.graphs import StepGraph
+from rota.core.graphs.step_states import STEP_STATE_WORDS
 from rota.core.states import RunState
-from rota.core.submission import JobSpec, RunSpec
+from rota.core.submissions import JobSpec, RunSpec
 from rota.flow.graphs.advancing import Advancing
 from rota.flow.submit.submitting import submit
 from rota.flow.submit.triggering import submit_runs
@@ -47,7 +47,7 @@ class Graphing:
         self.freed = 0
         self._names = 0
         self._session: UUID | None = None
-        self.definitions: dict[UUID, Graph] = {}
+        self.definitions: dict[UUID, StepGraph] = {}
         self.advancing = self.another(world.conn)
 
     def another(self, conn: Connection) -> Advancing:
@@ -155,7 +155,7 @@ class Graphing:
             where graph_run_id = $1 and step = any($2) and session_id is not null
             """,
             run_id,
-            [graph.places[name] for name in names],
+            [graph.step_indexes[name] for name in names],
         )
         assert len(rows) == len(names), f"of {names} {len(rows)} run"
         text = {key: json.dumps(value) for key, value in told.items()}
@@ -178,7 +178,10 @@ class Graphing:
     async def shown(self, run_id: UUID) -> dict[str, str]:
         """The states of the steps by name."""
         board, graph = await self.board(run_id), self.definitions[run_id]
-        return {step.name: WORDS[state] for step, state in zip(graph.steps, board, strict=True)}
+        return {
+            step.name: STEP_STATE_WORDS[state]
+            for step, state in zip(graph.steps, board, strict=True)
+        }
 
     async def told(self, run_id: UUID) -> dict[str, str]:
         text = await self.conn.fetchval(
@@ -189,7 +192,7 @@ class Graphing:
 
     async def payload(self, run_id: UUID, name: str) -> Any:
         """The payload of a step's run that is alive."""
-        step = self.definitions[run_id].places[name]
+        step = self.definitions[run_id].step_indexes[name]
         text = await self.conn.fetchval(
             "select payload from rota.live_runs where graph_run_id = $1 and step = $2", run_id, step
         )
@@ -197,7 +200,7 @@ class Graphing:
 
     async def step_id(self, run_id: UUID, name: str) -> UUID:
         """The id of the last run of a step, alive or finished."""
-        step = self.definitions[run_id].places[name]
+        step = self.definitions[run_id].step_indexes[name]
         row = await self.conn.fetchrow(
             """
             select id, created_at from rota.live_runs where graph_run_id = $1 and step = $2
@@ -216,7 +219,7 @@ class Graphing:
 
     async def runs_of(self, run_id: UUID, name: str) -> int:
         """How many runs a step has had."""
-        step = self.definitions[run_id].places[name]
+        step = self.definitions[run_id].step_indexes[name]
         return int(
             await self.conn.fetchval(
                 """

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from rota.core.executor import Context
+from rota.core.executor import AttemptContext
 from rota.executors.python import Handlers, SyncContext
 
 handlers = Handlers()
@@ -53,13 +53,13 @@ def in_thread(context: SyncContext, payload: Any) -> None:
 
 
 @handlers.handler("blocking")
-async def blocking(context: Context, payload: Any) -> None:
+async def blocking(context: AttemptContext, payload: Any) -> None:
     """Blocks the loop of all attempts."""
     work_on(payload["path"], context.attempt)
 
 
 @handlers.handler("deaf")
-async def deaf(context: Context, payload: Any) -> None:
+async def deaf(context: AttemptContext, payload: Any) -> None:
     """Catches every cancellation."""
     say(payload["path"], context.attempt)
     while context.attempt == 1:

@@ -17,8 +17,8 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
-from rota.contract.messages import Reading
-from rota.core.ids import stamped
+from rota.contract.source_messages import MessageFormat
+from rota.core.ids import build_id
 from rota.core.source import Batch, Source
 from rota.flow.events.listening import ListeningToSource, Wanted
 from rota.node.sources import make_of
@@ -68,7 +68,7 @@ class Listener:
                 name=NAME,
                 kind=self.kind,
                 tenant="default",
-                reading=Reading(source=f"/sources/{NAME}", type=TYPE),
+                reading=MessageFormat(source=f"/sources/{NAME}", type=TYPE),
                 make=lambda: self._wrapped(make(self.options)),
                 **self.more,
             ),
@@ -76,7 +76,7 @@ class Listener:
             clock=CLOCK,
             chance=chance,
             shown=f"listener:{os.getpid()}",
-            new_id=lambda: stamped(CLOCK.now(), chance.randbytes(10)),
+            new_id=lambda: build_id(CLOCK.now(), chance.randbytes(10)),
             emit=self.events.append,
         )
 

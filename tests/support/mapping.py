@@ -6,9 +6,9 @@ from uuid import UUID
 
 import msgspec
 
-from rota.core.ids import stamped
+from rota.core.ids import build_id
 from rota.core.states import RunState
-from rota.core.submission import JobSpec
+from rota.core.submissions import JobSpec
 from rota.flow.graphs import controlling
 from rota.flow.submit import cancelling
 from rota.flow.submit.submitting import submit
@@ -32,7 +32,7 @@ async def begin(shop: Shop, *steps: dict[str, Any], **payload: Any) -> UUID:
         shop.conn,
         [spec],
         now=CLOCK.now(),
-        new_id=lambda: stamped(CLOCK.now(), shop.chance.randbytes(10)),
+        new_id=lambda: build_id(CLOCK.now(), shop.chance.randbytes(10)),
     )
     assert made[0].run_id is not None
     return made[0].run_id

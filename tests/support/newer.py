@@ -16,13 +16,13 @@ from msgspec import Struct
 from rota.contract.calendar import CalendarDocument
 from rota.contract.documents import fields_by_name, find_choices
 from rota.contract.graph_fields import GraphDocument
-from rota.contract.limits import LimitDraft, from_limit
-from rota.contract.policy import PolicyDraft, from_policy
+from rota.contract.limits import LimitDraft, write_limit
+from rota.contract.policy import PolicyDraft, write_policy
 from rota.contract.schedule import read_schedule, write_schedule
 from rota.contract.schedule_fields import ScheduleDocument
-from rota.core.limits import Limit, Rate
+from rota.core.limits import JobLimit, RateLimit
 from rota.core.policy import Policy
-from rota.core.retry import Growth, Retries
+from rota.core.retry import DelayGrowth, RetryPolicy
 
 FIELD, VALUE = "colour", "newest_three"
 SECOND: Final = timedelta(seconds=1)
@@ -46,13 +46,16 @@ WRITTEN: Final[dict[str, dict[str, Any]]] = {
 SCHEDULES: Final = {
     name: write_schedule(read_schedule(given, now=NOW, seed="s")) for name, given in WRITTEN.items()
 }
-POLICY: Final[dict[str, Any]] = from_policy(
-    Policy(target="payments", retries=Retries(most=1, growth=Growth.LIST, delays=(SECOND,)))
+POLICY: Final[dict[str, Any]] = write_policy(
+    Policy(
+        target="payments",
+        retries=RetryPolicy(max_retries=1, growth=DelayGrowth.LIST, delays=(SECOND,)),
+    )
 )
 # An unknown way to wait is the default one.
 POLICY_FALLBACKS: Final = ("retries.kind", "retries.jitter")
-LIMIT: Final[dict[str, Any]] = from_limit(
-    Limit(key="k", most=3, rate=Rate(count=100, per=SECOND, burst=100))
+LIMIT: Final[dict[str, Any]] = write_limit(
+    JobLimit(key="k", max_running=3, rate=RateLimit(count=100, per=SECOND, burst=100))
 )
 CALENDAR: Final[dict[str, Any]] = {
     "name": "c",

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from rota.core.ids import tick_run_id
+from rota.core.ids import derive_tick_run_id
 from rota.core.states import RunState
-from rota.core.submission import JobSpec
+from rota.core.submissions import JobSpec
 from rota.flow.dispatch.gated import GatedClaims
 from rota.flow.submit.backfills.asking import Asked, Wanted, ask
 from rota.flow.submit.backfills.making import Looked, look
@@ -120,7 +120,7 @@ class Past:
         job = await jobs.lock(self.world.conn, self.job_id)
         ticks = [NOON - n * HOUR for n in range(1, len(states) + 1)]
         records = [
-            Record(tick_run_id(self.job_id, at), at, state, "{}")
+            Record(derive_tick_run_id(self.job_id, at), at, state, "{}")
             for at, state in zip(ticks, states, strict=True)
         ]
         return await jobs.record(self.world.conn, job, records)

@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from rota.core.executor import Context
+from rota.core.executor import AttemptContext
 from rota.executors.python import Handlers
 from rota.executors.python.contexts import SyncContext
 
@@ -39,7 +39,7 @@ def inside(context: SyncContext, _payload: Any) -> None:
 
 
 @handlers.handler("inside async")
-async def inside_async(context: Context, _payload: Any) -> None:
+async def inside_async(context: AttemptContext, _payload: Any) -> None:
     async with context.transaction() as conn:
         await conn.execute(INSERT, context.run_id, context.attempt)
         note(context, "inside")

@@ -52,7 +52,7 @@ class User:
 
     process: subprocess.Popen[bytes]
     home: Path
-    said: Mapping[str, Any] = field(default_factory=dict)
+    to_values: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def begin(
@@ -82,16 +82,16 @@ class User:
 
     def arrive(self) -> Self:
         assert self.process.stdout is not None
-        self.said = json.loads(self.process.stdout.readline())
+        self.to_values = json.loads(self.process.stdout.readline())
         return self
 
     @property
     def url(self) -> str:
-        return str(self.said["url"])
+        return str(self.to_values["url"])
 
     @property
     def failure(self) -> str:
-        return str(self.said["failed"])
+        return str(self.to_values["failed"])
 
     def leave(self) -> None:
         assert self.process.stdin is not None

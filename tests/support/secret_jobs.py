@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 import rota
-from rota.core.sealing import NONCE
+from rota.core.secret_encryption import NONCE_BYTES
 from rota.executors.python import PythonExecutor
 from rota.store import sealed
 from rota.store.driver import Connection
@@ -65,7 +65,7 @@ async def put(conn: Connection, name: str, value: str, *, tenant_id: int = 1) ->
         name=name,
         value=value.encode(),
         master=MASTER,
-        nonce=os.urandom(NONCE),
+        nonce=os.urandom(NONCE_BYTES),
     )
 
 

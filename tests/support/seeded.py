@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID, uuid4
 
-from rota.core.ids import stamped
+from rota.core.ids import build_id
 from rota.runtime.clock import SystemClock
 from tests.support.serving import Served
 
@@ -80,7 +80,7 @@ class Seeded:
         made = due if run["waits"] is None else start - timedelta(seconds=run["waits"])
         await self.api.conn.execute(
             ENDED,
-            stamped(due, uuid4().bytes[:10]),
+            build_id(due, uuid4().bytes[:10]),
             self.worker if run["started"] else None,
             due,
             made,
@@ -97,7 +97,7 @@ class Seeded:
     async def alive(self, job: str, state: str, *, ago: timedelta) -> None:
         """A run that has waited, or run, for so long; a negative time is still to come."""
         since = self.now - ago
-        run_id = stamped(since, uuid4().bytes[:10])
+        run_id = build_id(since, uuid4().bytes[:10])
         await self.api.conn.execute(LIVE, run_id, since, self.jobs[job])
         if state == "running":
             await self.api.conn.execute(CLAIMED, run_id, self.worker, since)

@@ -15,7 +15,7 @@ from rota.config.database import Database
 from rota.config.settings import Api, Settings
 from rota.core import api_keys
 from rota.core.access import Role
-from rota.core.ids import stamped
+from rota.core.ids import build_id
 from rota.flow.observe.tracing import Traces
 from rota.node.api import open_api
 from rota.runtime.clock import SystemClock
@@ -97,9 +97,9 @@ class Served:
 
     async def caller(self, role: str, *, tenant_id: int = 1, **given: Any) -> Caller:
         """Somebody with a new key of this role."""
-        made = api_keys.make(os.urandom(32))
+        made = api_keys.create_key(os.urandom(32))
         new = NewKey(
-            id=stamped(CLOCK.now(), os.urandom(10)),
+            id=build_id(CLOCK.now(), os.urandom(10)),
             tenant_id=tenant_id,
             name=f"a {role}",
             role=Role(role),

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from rota.config.settings import Api, Settings, Worker
-from rota.contract.policy import from_policy
+from rota.contract.policy import write_policy
 from rota.core.executor import Executor
-from rota.core.ids import stamped
+from rota.core.ids import build_id
 from rota.core.policy import Policy
 from rota.core.states import RunState
 from rota.executors.python import Handlers, PythonExecutor
@@ -119,10 +119,10 @@ class Shop:
     ) -> UUID:
         now = CLOCK.now()
         due_at = given.pop("due_at", now)
-        body = json.dumps(from_policy(policy or Policy()))
+        body = json.dumps(write_policy(policy or Policy()))
         run = NewRun(
-            id=stamped(now, self.chance.randbytes(10)),
-            job_id=given.pop("job_id", None) or stamped(now, self.chance.randbytes(10)),
+            id=build_id(now, self.chance.randbytes(10)),
+            job_id=given.pop("job_id", None) or build_id(now, self.chance.randbytes(10)),
             scheduled_at=due_at,
             due_at=due_at,
             tenant_id=given.pop("tenant_id", 1),

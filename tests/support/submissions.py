@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from rota.core.ids import stamped
+from rota.core.ids import build_id
 from rota.core.outcome import Guarantee
 from rota.core.states import RunState
 from rota.store import live_runs, submission_changes
@@ -20,7 +20,7 @@ def new_submission(
 ) -> StoredSubmission:
     """A submission of the moment, or of the time that it is due."""
     due = due_at or world.now
-    id_ = stamped(due, world.new_id().bytes[6:])
+    id_ = build_id(due, world.new_id().bytes[6:])
     row = StoredSubmission(
         id=id_,
         job_id=id_,

@@ -47,6 +47,6 @@ def _is_tzdata(name: str) -> bool:
 
 def _forget() -> None:
     importlib.invalidate_caches()
-    zones.names.cache_clear()
+    zones.zone_names.cache_clear()
     zones.tzdata_version.cache_clear()
     zones._load.cache_clear()

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from uuid import UUID
 
-from rota.core.ids import stamped, tick_run_id
+from rota.core.ids import build_id, derive_tick_run_id
 from rota.core.lanes import Lane
-from rota.core.lease import Sight
+from rota.core.lease import ObservedSpan
 from rota.store import cursors, jobs, live_runs, names, sessions, shards
 from rota.store.cursors import Decided, Due, Firing, Ownership
 from rota.store.driver import Connection
@@ -17,7 +17,7 @@ from rota.store.sessions import NewSession, Role
 
 NOON = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
 # For what expires leases: the database was never away.
-ALWAYS_SEEN = Sight(timedelta(hours=1), asked_at=datetime(9999, 1, 1, tzinfo=UTC))
+ALWAYS_SEEN = ObservedSpan(timedelta(hours=1), asked_at=datetime(9999, 1, 1, tzinfo=UTC))
 TTL = timedelta(seconds=10)
 
 
@@ -44,7 +44,7 @@ class World:
         await self.move_to(self.now + timedelta(**time))
 
     def new_id(self) -> UUID:
-        return stamped(self.now, next(self._numbers).to_bytes(10, "big"))
+        return build_id(self.now, next(self._numbers).to_bytes(10, "big"))
 
     def new_run(self, **given: object) -> NewRun:
         run = NewRun(
@@ -126,7 +126,7 @@ class World:
         firings = [
             Firing(
                 due=each,
-                run_id=tick_run_id(each.job_id, each.tick_at),
+                run_id=derive_tick_run_id(each.job_id, each.tick_at),
                 next_tick_at=each.tick_at + every if every else None,
                 next_fire_at=each.tick_at + every if every else None,
             )

@@ -19,7 +19,7 @@ from typing import Final, Protocol, TypeVar
 from rota.api.guarded_pool import GuardedPool
 from rota.core import api_keys
 from rota.core.access import Principal
-from rota.core.errors import StoreUnavailable, TooMany, Unauthenticated
+from rota.core.errors import RateLimitExceeded, StoreUnavailable, Unauthenticated
 from rota.store import keys
 from rota.store.driver import Connection
 
@@ -74,7 +74,7 @@ class Admission:
         scheme, _, key = authorization.partition(" ")
         if scheme.lower() != "bearer" or not key.strip():
             raise Unauthenticated("send your API key as Authorization: Bearer …")
-        digest = api_keys.parse(key.strip()).digest
+        digest = api_keys.parse_key(key.strip()).digest
         principal = await self.known(digest, before_lookup)
         if principal is None:
             raise Unauthenticated("this API key is unknown, expired or revoked")
@@ -165,12 +165,12 @@ class Rates:
     _buckets: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
 
     def take(self, name: str, rate: Rate, *, what: str) -> None:
-        """Take one token, or raise `TooMany` with the time until the next one."""
+        """Take one token, or raise `RateLimitExceeded` with the time until the next one."""
         now = self.monotonic()
         tokens, since = self._buckets.get(name, (rate.burst, now))
         tokens = min(rate.burst, tokens + (now - since) * rate.per_second)
         if tokens < 1:
-            raise TooMany(what=what, retry_after=(1 - tokens) / rate.per_second)
+            raise RateLimitExceeded(subject=what, retry_after=(1 - tokens) / rate.per_second)
         self._buckets[name] = (tokens - 1, now)
         self._buckets.move_to_end(name)
         while len(self._buckets) > MOST_BUCKETS:

@@ -4,14 +4,14 @@ from rota.api import identifiers
 from rota.api.call import Reply
 from rota.api.resources.shared import instant
 from rota.api.shapes.runs import BulkDone, BulkDraft
-from rota.core import bulk
+from rota.core import bulk_operations
 from rota.core.errors import InvalidInput
 from rota.flow.submit.bulk import Counted, Done
 
 
-def bulk_filter(draft: BulkDraft) -> bulk.RunFilter:
+def bulk_filter(draft: BulkDraft) -> bulk_operations.BulkRunFilter:
     fields = draft.filter
-    return bulk.RunFilter(
+    return bulk_operations.BulkRunFilter(
         job_id=None if fields.job_id is None else identifiers.read("job_id", fields.job_id),
         kind=fields.kind,
         queue=fields.queue,

@@ -14,7 +14,7 @@ from rota.api.gathered import Gathered, Served
 from rota.api.guarded_pool import GuardedPool
 from rota.api.operations import ChosenScope, Operation
 from rota.api.streams import OpenStreams
-from rota.core.access import Permission, Principal, demand, may
+from rota.core.access import Permission, Principal, is_allowed, require_permission
 from rota.core.origins import ChangeOrigin
 from rota.flow.observe.feed import Feed
 from rota.flow.observe.log_tails import LogTails
@@ -99,9 +99,9 @@ class Call:
         """
         requested = getattr(self.query, "all_tenants", msgspec.UNSET)
         if requested is msgspec.UNSET:
-            return may(self.principal, Permission.PLATFORM)
+            return is_allowed(self.principal, Permission.PLATFORM)
         if requested:
-            demand(self.principal, Permission.PLATFORM)
+            require_permission(self.principal, Permission.PLATFORM)
         return bool(requested)
 
     @property

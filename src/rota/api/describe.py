@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from rota.api import fields
 from rota.api.openapi import codes_of
 from rota.api.operations import Operation
-from rota.core.access import PERMITTED, Permission, Role
+from rota.core.access import ROLE_PERMISSIONS, Permission, Role
 
 HEAD: Final = "<!-- Generated from src/rota/api by `make generate`; do not edit. -->\n"
 # The sections of the page in order, with their introductions.
@@ -219,7 +219,7 @@ def _operation(
 def needs(permission: Permission | None) -> str:
     if permission is None:
         return "Requires no key."
-    lowest = next(role for role in Role if permission in PERMITTED[role])
+    lowest = next(role for role in Role if permission in ROLE_PERMISSIONS[role])
     return f"Requires the role `{lowest.value}`{'' if lowest is Role.PLATFORM else ' or higher'}."
 
 

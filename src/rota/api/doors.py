@@ -26,9 +26,9 @@ from rota.api.gathering import GoAlone
 from rota.api.operations import Operation
 from rota.api.problems import Refusal
 from rota.api.reading import decode_body, decode_query, read_body
-from rota.core.access import Principal, demand
-from rota.core.errors import RotaError, StoreUnavailable, TooMany
-from rota.core.origins import ORIGIN_HEADER, ChangeOrigin, claimed_origin
+from rota.core.access import Principal, require_permission
+from rota.core.errors import RateLimitExceeded, RotaError, StoreUnavailable
+from rota.core.origins import ORIGIN_HEADER, ChangeOrigin, parse_origin
 from rota.store import idempotency
 from rota.store.idempotency import Asked
 from rota.store.transaction import transaction
@@ -94,10 +94,10 @@ class Doors:
             except Refusal as refusal:
                 return refused(self._refusal_in_outage(refusal), request)
             except RotaError as error:
-                refusal = self._refusal_in_outage(problems.refusal_of(error))
-                if refusal.code == "internal":
+                rendered = self._refusal_in_outage(problems.refusal_of(error))
+                if rendered.code == "internal":
                     self.report(request.state.request_id, error)
-                return refused(refusal, request)
+                return refused(rendered, request)
             except Exception as error:  # noqa: BLE001 — the last handler: every error is a problem
                 self.report(request.state.request_id, error)
                 detail = "unexpected error; search the server's log for the request id"
@@ -156,7 +156,7 @@ class Doors:
             url=request.scope["path"],
             headers=request.headers,
             origin=(
-                claimed_origin(request.headers.get(ORIGIN_HEADER))
+                parse_origin(request.headers.get(ORIGIN_HEADER))
                 if who == self.by_key
                 else ChangeOrigin.DASHBOARD
             ),
@@ -187,7 +187,7 @@ class Doors:
             if is_taken:
                 self.rates.give_back(bucket, self.limits.address)
             raise
-        except TooMany:
+        except RateLimitExceeded:
             raise
         except RotaError:
             if not is_taken and not self.service.pool.is_away:
@@ -211,7 +211,7 @@ class Doors:
                 address = f"address {client_group(request)}"
                 self.rates.take(address, self.limits.address, what="requests")
             return
-        demand(principal, operation.permission)
+        require_permission(principal, operation.permission)
         if operation.scope != "none":
             self.service.pool.refuse_in_outage()
         self.rates.take(f"key {principal.key_id}", self.limits.key, what="requests of this key")

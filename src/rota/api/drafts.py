@@ -4,29 +4,29 @@ from typing import Any
 
 from msgspec import UNSET
 
-from rota.contract.drafts import (
-    given,
-    kind_of,
-    plain_values,
-    policy_of,
-    schedule_of,
-    spec_of,
-)
 from rota.contract.job import JobFields
+from rota.contract.job_drafts import (
+    build_spec,
+    convert_plain_fields,
+    resolve_kind,
+    resolve_policy,
+    resolve_schedule,
+    value_or_default,
+)
 from rota.core.policy import Policy
 from rota.flow.submit.changing import Edit
 
-__all__ = ["edit_of", "given", "kind_of", "spec_of"]
+__all__ = ["edit_of", "value_or_default", "resolve_kind", "build_spec"]
 
 
 def edit_of(edit: JobFields, *, policy: Policy) -> Edit:
     """Build the edit of a job whose current policy is `policy`."""
-    changed = plain_values(edit)
+    changed = convert_plain_fields(edit)
     converted: dict[str, Any] = {
-        "schedule": schedule_of(edit) or UNSET,
+        "schedule": resolve_schedule(edit) or UNSET,
         "name": edit.name,
-        "kind": kind_of(edit),
-        "policy": policy_of(edit, policy),
+        "kind": resolve_kind(edit),
+        "policy": resolve_policy(edit, policy),
     }
     if converted["policy"] == policy:
         del converted["policy"]

@@ -14,8 +14,8 @@ from msgspec import NODEFAULT, UNSET, Meta, Struct, UnsetType
 
 from rota.api.shapes.pieces import Duration, Moment
 from rota.contract import times
-from rota.contract.bodies import find_document
 from rota.contract.calendar import CalendarDocument
+from rota.contract.document_fields import find_document
 from rota.contract.graph_fields import GraphDocument
 from rota.contract.schedule_fields import ScheduleDocument
 

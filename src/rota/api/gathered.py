@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from rota.api import identifiers
 from rota.api.gathering import Gathering, Wish, Written
-from rota.core.arrivals.event import Event
 from rota.core.errors import StoreUnavailable
+from rota.core.event_rules.event import ReceivedEvent
 from rota.core.kind_remedies import ServedKinds
 from rota.flow.events import taking
 from rota.flow.events.taking import TakenEvent
@@ -56,7 +56,7 @@ class Jobs:
 
 
 async def write_events(
-    conn: Connection, wishes: Sequence[Wish[Event, TakenEvent]], *, now: datetime
+    conn: Connection, wishes: Sequence[Wish[ReceivedEvent, TakenEvent]], *, now: datetime
 ) -> Written[TakenEvent]:
     """Ingest events. A duplicate within the batch is ingested once."""
     tenant_id = wishes[0].call.tenant_id
@@ -70,7 +70,9 @@ class Gathered:
     """The commit batchers of a process."""
 
     jobs: Gathering[Draft, Submitted] = field(default_factory=lambda: Gathering(Jobs()))
-    events: Gathering[Event, TakenEvent] = field(default_factory=lambda: Gathering(write_events))
+    events: Gathering[ReceivedEvent, TakenEvent] = field(
+        default_factory=lambda: Gathering(write_events)
+    )
 
     def refuse_waiting(self, error: StoreUnavailable) -> None:
         """Fail all pending submissions: the database is unreachable."""

@@ -14,7 +14,7 @@ from rota.api.problems import Refusal
 from rota.api.shapes.job_queries import JobType
 from rota.api.shapes.pieces import moment
 from rota.core.errors import RotaError
-from rota.core.ids import time_of
+from rota.core.ids import read_id_time
 from rota.core.time import moments
 from rota.store import job_views, submission_views
 from rota.store.driver import Connection
@@ -78,10 +78,10 @@ def _merge(
 ) -> JobList:
     """Merge the newest of both lists, down to the time that both pages cover."""
     rows = [(row.created_at, row.id, row) for row in jobs.rows]
-    rows += [(time_of(_run_id(row)), _run_id(row), row) for row in submissions.rows]
+    rows += [(read_id_time(_run_id(row)), _run_id(row), row) for row in submissions.rows]
     rows.sort(key=lambda entry: entry[:2], reverse=True)
     floors = [] if jobs.after is None else [jobs.after.created_at]
-    floors += [] if submissions.after is None else [time_of(submissions.after)]
+    floors += [] if submissions.after is None else [read_id_time(submissions.after)]
     shown = [row for at, _, row in rows if not floors or at >= max(floors)][:limit]
     of_jobs = [row for row in shown if row.run_id is None]
     of_submissions = [row for row in shown if row.run_id is not None]

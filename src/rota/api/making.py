@@ -10,15 +10,15 @@ from uuid import UUID
 
 from rota.api import identifiers
 from rota.api.call import Call
-from rota.api.drafts import spec_of
+from rota.api.drafts import build_spec
 from rota.api.gathered import note_made
 from rota.api.shapes.jobs import JobDraft, JobMade
 from rota.api.shapes.pieces import moment_or_none
-from rota.contract.job_values import details_of
-from rota.contract.variants import columns_of, variants_of
-from rota.core.binding import MARK, names_in
+from rota.contract.bulk_drafts import build_columns, build_variants
+from rota.contract.job_values import read_details
 from rota.core.kind_remedies import ServedKinds, warn_unknown_fields
-from rota.core.submission import JobSpec, SpecVariant
+from rota.core.secret_references import REFERENCE_START, find_secret_names
+from rota.core.submissions import JobSpec, SpecVariant
 from rota.core.time.calendars import Calendar
 from rota.core.time.planning import NO_CALENDARS
 from rota.flow.submit import submitting
@@ -41,7 +41,7 @@ async def make(
         bulk_result = await _make_bulk(call, drafts)
         if bulk_result is not None:
             return bulk_result
-    variants = variants_of(drafts, tenant=call.principal.tenant)
+    variants = build_variants(drafts, tenant=call.principal.tenant)
     known = await _read_calendars(call, variants)
     drafting = Drafting(call.now, known, origin=origin_of(call), only_definitions=only_definitions)
     valid_drafts = await submitting.draft_all(drafting, variants, call.service.new_id)
@@ -75,7 +75,7 @@ async def make(
 
 async def _make_bulk(call: Call, drafts: Sequence[JobDraft]) -> list[JobMade] | None:
     """Create submissions that differ in a few fields only; return None if they differ in more."""
-    columns = columns_of(drafts, tenant=call.principal.tenant)
+    columns = build_columns(drafts, tenant=call.principal.tenant)
     if columns is None:
         return None
     drafting = Drafting(call.now, NO_CALENDARS, origin=origin_of(call))
@@ -123,10 +123,10 @@ async def _find_missing_secrets(call: Call, drafts: Sequence[Draft]) -> dict[int
     only if a draft refers to a secret.
     """
     named = {
-        index: names_in([draft.payload, draft.spec.graph])
+        index: find_secret_names([draft.payload, draft.spec.graph])
         for index, draft in enumerate(drafts)
-        if (draft.payload_text and MARK in draft.payload_text)
-        or (draft.graph_text and MARK in draft.graph_text)
+        if (draft.payload_text and REFERENCE_START in draft.payload_text)
+        or (draft.graph_text and REFERENCE_START in draft.graph_text)
     }
     if not named:
         return {}
@@ -144,7 +144,7 @@ def _warn_unserved(known: dict[str, list[str]], kind: str, served: ServedKinds) 
 
 def asked(call: Call, draft: JobDraft) -> JobSpec:
     """Build the specification of a drafted job or submission."""
-    return spec_of(draft, tenant=call.principal.tenant)
+    return build_spec(draft, tenant=call.principal.tenant)
 
 
 def origin_of(call: Call) -> Origin:
@@ -184,7 +184,7 @@ def _warn_unstored(spec: JobSpec, *, is_submission: bool) -> list[str]:
     """Warn about fields that a submission does not store; a definition stores all."""
     return [
         f"{name} is not stored for a one-time submission; use labels"
-        for name in (details_of(spec) if is_submission else ())
+        for name in (read_details(spec) if is_submission else ())
     ]
 
 

@@ -12,7 +12,7 @@ import msgspec
 from rota.api import identifiers
 from rota.api.operations import Operation
 from rota.api.problems import KINDS, MEDIA, Problem, status_name
-from rota.contract.bodies import DOCUMENTS, SCHEMA_REF
+from rota.contract.document_fields import DOCUMENT_STRUCTS, SCHEMA_REF
 
 EVERYWHERE: Final = ("too_many_requests", "internal", "unavailable", "header_too_large")
 WITH_KEY: Final = ("unauthenticated", "not_allowed")
@@ -28,7 +28,7 @@ ABOUT: Final = (
 def document(operations: Sequence[Operation], *, version: str) -> dict[str, Any]:
     """Build the whole document."""
     shapes = list(dict.fromkeys(_shapes(operations)))
-    known = [*shapes, Problem, *DOCUMENTS]
+    known = [*shapes, Problem, *DOCUMENT_STRUCTS]
     schemas, components = msgspec.json.schema_components(known, ref_template=SCHEMA_REF)
     by_shape = dict(zip(map(repr, known), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}

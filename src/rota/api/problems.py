@@ -25,10 +25,10 @@ from rota.core.errors import (
     NotFound,
     Overloaded,
     QuotaExceeded,
+    RateLimitExceeded,
     RotaError,
-    SealingFailed,
+    SecretsUnavailable,
     StoreUnavailable,
-    TooMany,
     Unauthenticated,
     VersionChanged,
 )
@@ -89,9 +89,9 @@ TOLD: Final[tuple[tuple[type[RotaError], str], ...]] = (
     (VersionChanged, "version_changed"),
     (Conflict, "conflict"),
     (LeaseLost, "conflict"),
-    (TooMany, "too_many_requests"),
+    (RateLimitExceeded, "too_many_requests"),
     (QuotaExceeded, "quota_exceeded"),
-    (SealingFailed, "unavailable"),
+    (SecretsUnavailable, "unavailable"),
     (StoreUnavailable, "unavailable"),
     (Overloaded, "unavailable"),
 )
@@ -151,11 +151,11 @@ def _translate(error: RotaError, code: str) -> Refusal:
             return Refusal(code, str(error), errors=[field_error])
         case Unauthenticated():
             return Refusal(code, str(error), headers={"WWW-Authenticate": "Bearer"})
-        case TooMany() | Overloaded():
+        case RateLimitExceeded() | Overloaded():
             return Refusal(code, str(error), headers=wait(error.retry_after))
         case QuotaExceeded(retry_after=float()):
             return Refusal(code, str(error), headers=wait(error.retry_after))
-        case SealingFailed():
+        case SecretsUnavailable():
             return Refusal(code, str(error), headers=wait(60))
         case Conflict(retry_after=float()):
             busy = "idempotency_in_progress" if error.thing == idempotency.THING else code

@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from rota.api.problems import FieldError, Refusal, refusal_of
 from rota.api.shapes.pieces import ANY_CASE
-from rota.contract.documents import explain
+from rota.contract.documents import explain_error
 
 
 async def read_body(request: Request, *, largest: int) -> bytes:
@@ -126,7 +126,7 @@ def in_small_letters(name: str, annotation: Any, said: list[str]) -> list[str]:
 
 def invalid(error: msgspec.ValidationError, shape: Any, value: object) -> Refusal:
     """Explain why a value does not match the schema: where, the value, what is allowed."""
-    return refusal_of(explain(error, shape, value))
+    return refusal_of(explain_error(error, shape, value))
 
 
 def unknown_parameter(name: str, known: Sequence[str]) -> Refusal:

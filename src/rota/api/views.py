@@ -10,7 +10,7 @@ from rota.api import identifiers
 from rota.api.shapes.jobs import JobView, LatestRun, ScheduleType
 from rota.api.shapes.pieces import moment, moment_or_none
 from rota.api.shapes.runs import RunDetail, RunView, TracebackError
-from rota.contract.job_values import row_values, shown_policy
+from rota.contract.job_values import build_policy_response, read_row_values
 from rota.store.job_views import JobRow
 from rota.store.run_views import RunRow
 
@@ -28,7 +28,7 @@ TYPES: Final[dict[str, ScheduleType]] = {
 
 
 def job_view(row: JobRow) -> JobView:
-    values = row_values(row) | shown_policy(loaded(row.policy))
+    values = read_row_values(row) | build_policy_response(loaded(row.policy))
     schedule = values["schedule"] if isinstance(values["schedule"], dict) else None
     return JobView(
         job_id=identifiers.job(row.id),

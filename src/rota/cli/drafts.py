@@ -13,8 +13,8 @@ from rota.cli.errors import Misused
 from rota.cli.options import MANY, SWITCH
 from rota.cli.reading import document_of, json_of, labels_of
 from rota.contract.documents import find_choices
-from rota.contract.job import FIELDS, JobField
-from rota.contract.schedule_fields import RULES
+from rota.contract.job import JOB_FIELDS, JobField
+from rota.contract.schedule_fields import RULE_FIELDS
 from rota.core.errors import InvalidInput
 
 WHEN: Final = Group("Schedule", sort_key=2)
@@ -88,12 +88,14 @@ class When:
         if given is None or self.schedule is not None or before is None:
             return given
         kept = {
-            name: value for name, value in before.items() if not (self._rules() and name in RULES)
+            name: value
+            for name, value in before.items()
+            if not (self._rules() and name in RULE_FIELDS)
         }
         return kept | given
 
     def _rules(self) -> dict[str, Any]:
-        given = {name: getattr(self, name, None) for name in RULES}
+        given = {name: getattr(self, name, None) for name in RULE_FIELDS}
         return {name: value for name, value in given.items() if value not in {None, False}}
 
     def _options(self) -> dict[str, Any]:
@@ -144,7 +146,7 @@ SPELLINGS: Final = {
         labels_of,
     ),
 }
-OPTIONS: Final = {name: field for name, field in FIELDS.items() if field.option is not None}
+OPTIONS: Final = {name: field for name, field in JOB_FIELDS.items() if field.option is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

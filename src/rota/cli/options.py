@@ -64,7 +64,7 @@ class Talk:
     def open(self, *, origin: ChangeOrigin = ChangeOrigin.CLI) -> "Client":
         from rota.sdk.client import Client  # noqa: PLC0415 - imports the HTTP library
 
-        limit = durations.parse(self.timeout, field="--timeout", shortest=SHORTEST)
+        limit = durations.parse(self.timeout, field="--timeout", minimum=SHORTEST)
         key = None if self.key_file is None else key_in(self.key_file)
         return Client(self.url, key, timeout=limit.total_seconds(), retries=RETRIES, origin=origin)
 

@@ -59,7 +59,7 @@ def look(client: "Client") -> Frame:
         url=client.url,
         who=client.get_whoami(),
         now=now,
-        statistics=client.get_statistics(since=moments.rfc3339(now - LATELY)),
+        statistics=client.get_statistics(since=moments.to_rfc3339(now - LATELY)),
         series=client.get_series(span="hour"),
         workers=client.list_workers().items,
         schedulers=client.list_schedulers().items,

@@ -6,12 +6,14 @@ from typing import Any, Final
 from rota.cli.options import Talk, write, write_json
 from rota.cli.tables import Column, screen_of, table
 from rota.cli.tables import shown as shown_cell
-from rota.contract.schedule_fields import RULES
+from rota.contract.schedule_fields import RULE_FIELDS
 from rota.core.errors import InvalidInput
 from rota.core.time import durations
 
 # Rules with a value to show; the others are flags.
-SUMMARIZED_RULES: Final = tuple(rule for rule in RULES if rule not in {"immediate", "on_demand"})
+SUMMARIZED_RULES: Final = tuple(
+    rule for rule in RULE_FIELDS if rule not in {"immediate", "on_demand"}
+)
 
 
 def show_preview(shown: Any, talk: Talk, *, viewer: str | None = None) -> None:
@@ -77,6 +79,6 @@ def _summarize(rule: str, value: Any) -> str:
 def _interval(value: Any) -> str:
     """Return an interval in words; the stored form is ISO 8601."""
     try:
-        return durations.words(durations.parse(value.get("interval") or value["delay"]))
+        return durations.to_words(durations.parse(value.get("interval") or value["delay"]))
     except (AttributeError, InvalidInput, KeyError, TypeError):
         return shown_cell(value)

@@ -174,7 +174,7 @@ def _text(value: object) -> str:
         case bool():
             return "yes" if value else "no"
         case datetime():
-            return moments.rfc3339(value.replace(microsecond=0))
+            return moments.to_rfc3339(value.replace(microsecond=0))
         case dict() | list():
             return json.dumps(value, ensure_ascii=False, default=str)
         case _:

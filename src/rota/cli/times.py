@@ -43,7 +43,7 @@ def at(text: str | datetime | None, now: datetime) -> str | None:
     if text is None:
         return None
     then = moments.parse(text, field="time")
-    return f"{moments.rfc3339(then.replace(microsecond=0))} ({ago(then, now)})"
+    return f"{moments.to_rfc3339(then.replace(microsecond=0))} ({ago(then, now)})"
 
 
 def since(text: str | datetime | None, now: datetime) -> str:
@@ -71,10 +71,10 @@ def instant(text: str | None, *, field: str) -> str | None:
     if text is None:
         return None
     try:
-        return moments.rfc3339(now() - durations.parse(text))
+        return moments.to_rfc3339(now() - durations.parse(text))
     except InvalidInput:
         pass
     try:
-        return moments.rfc3339(moments.parse(text, field=field).astimezone(UTC))
+        return moments.to_rfc3339(moments.parse(text, field=field).astimezone(UTC))
     except InvalidInput:
         raise InvalidInput(field, text, WANTED) from None

@@ -14,7 +14,7 @@ from msgspec import inspect
 
 from rota.config.declaring import FOREVER
 from rota.config.settings import Settings
-from rota.core.time.durations import words
+from rota.core.time.durations import to_words
 
 PREFIX = "ROTA_"
 
@@ -61,7 +61,10 @@ class Field:
             case inspect.LiteralType():
                 return f"one of {', '.join(self.choices)}"
             case inspect.TimeDeltaType():
-                shortest, longest = words(self.extra["shortest"]), words(self.extra["longest"])
+                shortest, longest = (
+                    to_words(self.extra["shortest"]),
+                    to_words(self.extra["longest"]),
+                )
                 if self.extra["forever"]:
                     return f'"forever", or a duration from {shortest} to {longest}, such as "5m"'
                 return f"a duration from {shortest} to {longest}, such as {spelling(self.default)}"

@@ -268,10 +268,10 @@ def read_duration(given: Given) -> timedelta:
     if bounds["forever"] and value == "forever":
         return FOREVER
     if isinstance(value, timedelta):
-        value = durations.iso(value)
+        value = durations.to_iso(value)
     try:
         return durations.parse(
-            value, shortest=bounds["shortest"], longest=bounds["longest"], error=InvalidSetting
+            value, minimum=bounds["shortest"], maximum=bounds["longest"], error=InvalidSetting
         )
     except InvalidSetting:
         raise given.refused(given.field.wanted) from None

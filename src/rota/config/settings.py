@@ -31,7 +31,7 @@ from rota.config.listener import ListenerSettings
 from rota.config.retention import Retention
 from rota.config.sources import Source
 from rota.core.tenancy import DEFAULT_TENANTS
-from rota.core.time.durations import words
+from rota.core.time.durations import to_words
 
 COLLECTOR_URL = r"^https?://[^\s@]+\Z"
 HEADER = r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}: ?[ -~]{1,4096}\Z"
@@ -366,7 +366,7 @@ def contradictions(settings: Settings) -> Iterator[tuple[str, str]]:
                 f"a table of queues in worker.queues; {queue} is not one of them",
             )
     if settings.worker.breaker_longest < settings.worker.breaker_pause:
-        minimum = words(settings.worker.breaker_pause)
+        minimum = to_words(settings.worker.breaker_pause)
         yield "worker.breaker_longest", f"at least worker.breaker_pause, {minimum}"
 
 
@@ -382,10 +382,10 @@ def lease_contradictions(
     if every * 3 > holder.lease:
         yield (
             f"{section}.{renewal}",
-            f"at most a third of {section}.lease, {words(holder.lease / 3)}",
+            f"at most a third of {section}.lease, {to_words(holder.lease / 3)}",
         )
     if holder.stop_after < every * 2:
-        yield f"{section}.stop_after", f"at least twice {section}.{renewal}, {words(every * 2)}"
+        yield f"{section}.stop_after", f"at least twice {section}.{renewal}, {to_words(every * 2)}"
     if holder.stop_after > longest_trust:
-        wanted = f"at most seven tenths of {section}.lease, {words(longest_trust)}"
+        wanted = f"at most seven tenths of {section}.lease, {to_words(longest_trust)}"
         yield f"{section}.stop_after", wanted

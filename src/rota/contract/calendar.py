@@ -20,22 +20,32 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Meta, Struct
 
-from rota.contract.documents import ALLOWED, describe_type, read_input, read_stored
+from rota.contract.documents import ALLOWED_KEY, describe_type, read_input, read_stored
 from rota.contract.schedule_fields import RuleText
 from rota.contract.times import SECOND, Duration
 from rota.core.errors import InvalidInput, InvalidSchedule, NewerDocument
 from rota.core.time import durations, rrule, zones
-from rota.core.time.calendars import DAY, WEEK, Calendar, Range, Recurring, Weekly, Yearly
+from rota.core.time.calendars import (
+    DAY,
+    WEEK,
+    Calendar,
+    DateRange,
+    RecurringWindow,
+    WeeklyWindow,
+    YearlyDay,
+)
 
 CALENDAR_NAME_CHARACTERS_MAX: Final = 200
 # Longer windows must be written as ranges, so that a year has a bounded number of windows.
 RECURRING_LENGTH_MAX: Final = timedelta(days=31)
-RECURRING_A_DAY_MAX: Final = 24
-WINDOWS: Final = ("dates", "ranges", "weekly", "yearly", "recurring")
+RECURRENCES_PER_DAY_MAX: Final = 24
+WINDOW_FIELDS: Final = ("dates", "ranges", "weekly", "yearly", "recurring")
 WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-IN_WEEK: Final = re.compile(r"(mon|tue|wed|thu|fri|sat|sun)[a-z]* ([01]\d|2[0-3]):([0-5]\d)")
-IN_YEAR: Final = re.compile(r"(0[1-9]|1[0-2])-([0-3]\d)", re.ASCII)
-LOCAL: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?", re.ASCII)
+TIME_IN_WEEK_PATTERN: Final = re.compile(
+    r"(mon|tue|wed|thu|fri|sat|sun)[a-z]* ([01]\d|2[0-3]):([0-5]\d)"
+)
+DAY_IN_YEAR_PATTERN: Final = re.compile(r"(0[1-9]|1[0-2])-([0-3]\d)", re.ASCII)
+LOCAL_TIME_PATTERN: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?", re.ASCII)
 # An RRULE without a DTSTART counts from here; this only matters with INTERVAL.
 RRULE_ORIGIN: Final = datetime(2000, 1, 1)  # noqa: DTZ001  a wall-clock time has no zone
 
@@ -46,10 +56,10 @@ LOCAL_ALLOWED: Final = (
 )
 IN_WEEK_ALLOWED: Final = "a day and a time such as fri 18:00"
 IN_YEAR_ALLOWED: Final = "a month and a day such as 12-25"
-Date = Annotated[str, Meta(max_length=32, extra={ALLOWED: DATE_ALLOWED})]
-LocalTime = Annotated[str, Meta(max_length=32, extra={ALLOWED: LOCAL_ALLOWED})]
-TimeInWeek = Annotated[str, Meta(max_length=32, extra={ALLOWED: IN_WEEK_ALLOWED})]
-DayInYear = Annotated[str, Meta(max_length=32, extra={ALLOWED: IN_YEAR_ALLOWED})]
+Date = Annotated[str, Meta(max_length=32, extra={ALLOWED_KEY: DATE_ALLOWED})]
+LocalTime = Annotated[str, Meta(max_length=32, extra={ALLOWED_KEY: LOCAL_ALLOWED})]
+TimeInWeek = Annotated[str, Meta(max_length=32, extra={ALLOWED_KEY: IN_WEEK_ALLOWED})]
+DayInYear = Annotated[str, Meta(max_length=32, extra={ALLOWED_KEY: IN_YEAR_ALLOWED})]
 
 
 class RangeDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -89,21 +99,21 @@ class CalendarDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_de
         Meta(
             description="Name by which schedules refer to the calendar. Default: the name in the "
             "request path or in the file.",
-            extra={ALLOWED: NAME_ALLOWED},
+            extra={ALLOWED_KEY: NAME_ALLOWED},
         ),
     ] = None
     timezone: Annotated[
-        Annotated[str, Meta(min_length=1, max_length=zones.NAME_LIMIT)] | None,
+        Annotated[str, Meta(min_length=1, max_length=zones.ZONE_NAME_CHARACTERS_MAX)] | None,
         Meta(
             description="IANA time zone of the windows. Default: UTC.",
-            extra={ALLOWED: "an IANA zone name such as Europe/Berlin"},
+            extra={ALLOWED_KEY: "an IANA zone name such as Europe/Berlin"},
         ),
     ] = None
     dates: Annotated[
         Annotated[list[Date], Meta(max_length=1000)] | None,
         Meta(
             description="Whole days, such as `2026-12-25`. Default: none.",
-            extra={ALLOWED: f"a list of at most 1,000, each {DATE_ALLOWED}"},
+            extra={ALLOWED_KEY: f"a list of at most 1,000, each {DATE_ALLOWED}"},
         ),
     ] = None
     ranges: Annotated[
@@ -118,7 +128,7 @@ class CalendarDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_de
         Annotated[list[DayInYear], Meta(max_length=366)] | None,
         Meta(
             description="Days of every year, such as `12-25`. Default: none.",
-            extra={ALLOWED: f"a list of at most 366, each {IN_YEAR_ALLOWED}"},
+            extra={ALLOWED_KEY: f"a list of at most 366, each {IN_YEAR_ALLOWED}"},
         ),
     ] = None
     recurring: Annotated[
@@ -150,7 +160,7 @@ def _build(
     if document.name is None or not document.name.strip():
         raise error("name", document.name, f"expected {NAME_ALLOWED}")
     timezone = "UTC" if document.timezone is None else document.timezone
-    zone = zones.zone(timezone)
+    zone = zones.get_zone(timezone)
     spans = {*_build_dates(document.dates or ()), *_build_ranges(document.ranges or ())}
     calendar = Calendar(
         name=document.name,
@@ -162,7 +172,7 @@ def _build(
     )
     if not (calendar.ranges or calendar.weekly or calendar.yearly or calendar.recurring):
         wanted = (
-            f"expected at least one of {', '.join(WINDOWS)}; "
+            f"expected at least one of {', '.join(WINDOW_FIELDS)}; "
             "a calendar without windows has no effect"
         )
         raise empty("calendar", calendar.name, wanted)
@@ -184,21 +194,21 @@ def write_calendar(calendar: Calendar) -> dict[str, object]:
         ],
         "yearly": [f"{part.month:02}-{part.day:02}" for part in calendar.yearly],
         "recurring": [
-            {"rrule": part.rule.text, "length": durations.iso(part.length)}
+            {"rrule": part.rule.text, "length": durations.to_iso(part.length)}
             for part in calendar.recurring
         ],
     }
 
 
-def _build_dates(items: Sequence[str]) -> Iterator[Range]:
+def _build_dates(items: Sequence[str]) -> Iterator[DateRange]:
     for place, item in enumerate(items):
         start, is_day = _parse_local(item, f"dates[{place}]")
         if not is_day:
             raise InvalidSchedule(f"dates[{place}]", item, f"expected {DATE_ALLOWED}")
-        yield Range(start=start, end=start + DAY)
+        yield DateRange(start=start, end=start + DAY)
 
 
-def _build_ranges(items: Sequence[RangeDocument]) -> Iterator[Range]:
+def _build_ranges(items: Sequence[RangeDocument]) -> Iterator[DateRange]:
     for place, span in enumerate(items):
         path = f"ranges[{place}]"
         start, _ = _parse_local(span.start, f"{path}.start")
@@ -207,22 +217,22 @@ def _build_ranges(items: Sequence[RangeDocument]) -> Iterator[Range]:
             end += DAY  # "to the 26th" includes the 26th
         if end <= start:
             raise InvalidSchedule(f"{path}.end", span.end, "must be after the start")
-        yield Range(start=start, end=end)
+        yield DateRange(start=start, end=end)
 
 
-def _build_weekly(items: Sequence[WeeklyDocument]) -> Iterator[Weekly]:
+def _build_weekly(items: Sequence[WeeklyDocument]) -> Iterator[WeeklyWindow]:
     for place, part in enumerate(items):
         path = f"weekly[{place}]"
         start = _parse_in_week(part.start, f"{path}.start")
         end = _parse_in_week(part.end, f"{path}.end")
         if start == end:
             raise InvalidSchedule(f"{path}.end", part.end, "must differ from the start")
-        yield Weekly(start=start, end=end if end > start else end + WEEK)
+        yield WeeklyWindow(start=start, end=end if end > start else end + WEEK)
 
 
-def _build_yearly(items: Sequence[str]) -> Iterator[Yearly]:
+def _build_yearly(items: Sequence[str]) -> Iterator[YearlyDay]:
     for place, item in enumerate(items):
-        found = IN_YEAR.fullmatch(item)
+        found = DAY_IN_YEAR_PATTERN.fullmatch(item)
         try:
             # 2000 was a leap year, so that 02-29 passes.
             day = date(2000, int(found[1]), int(found[2])) if found else None
@@ -230,34 +240,34 @@ def _build_yearly(items: Sequence[str]) -> Iterator[Yearly]:
             day = None
         if day is None:
             raise InvalidSchedule(f"yearly[{place}]", item, f"expected {IN_YEAR_ALLOWED}")
-        yield Yearly(month=day.month, day=day.day)
+        yield YearlyDay(month=day.month, day=day.day)
 
 
 def _build_recurring(
     items: Sequence[RecurringDocument], zone: ZoneInfo, error: type[InvalidInput]
-) -> Iterator[Recurring]:
+) -> Iterator[RecurringWindow]:
     for place, part in enumerate(items):
         path = f"recurring[{place}]"
-        if (rrule.timezone_of(part.rrule) or zone.key) != zone.key:
+        if (rrule.read_timezone(part.rrule) or zone.key) != zone.key:
             wanted = f"must use the calendar's time zone, {zone.key}"
             raise error(f"{path}.rrule", part.rrule, wanted)
-        rule = rrule.parse(part.rrule, zone=zone, start=RRULE_ORIGIN)
+        rule = rrule.parse_rrule(part.rrule, zone=zone, start=RRULE_ORIGIN)
         length = durations.parse(
             part.length,
             field=f"{path}.length",
-            shortest=SECOND,
-            longest=RECURRING_LENGTH_MAX,
+            minimum=SECOND,
+            maximum=RECURRING_LENGTH_MAX,
             error=error,
         )
-        if rule.interval_like or (rule.part and len(rule.part.times) > RECURRING_A_DAY_MAX):
-            wanted = f"expected FREQ=DAILY or longer, at most {RECURRING_A_DAY_MAX} times a day"
+        if rule.interval_like or (rule.part and len(rule.part.times) > RECURRENCES_PER_DAY_MAX):
+            wanted = f"expected FREQ=DAILY or longer, at most {RECURRENCES_PER_DAY_MAX} times a day"
             raise error(f"{path}.rrule", part.rrule, wanted)
-        yield Recurring(rule=rule, length=length)
+        yield RecurringWindow(rule=rule, length=length)
 
 
 def _parse_local(value: str, path: str) -> tuple[datetime, bool]:
     """Parse a local date or time; return it, and whether it is a whole day."""
-    if LOCAL.fullmatch(value):
+    if LOCAL_TIME_PATTERN.fullmatch(value):
         try:
             moment = datetime.fromisoformat(value)
         except ValueError:
@@ -268,7 +278,7 @@ def _parse_local(value: str, path: str) -> tuple[datetime, bool]:
 
 
 def _parse_in_week(value: str, path: str) -> timedelta:
-    found = IN_WEEK.fullmatch(value.lower())
+    found = TIME_IN_WEEK_PATTERN.fullmatch(value.lower())
     if found is None:
         raise InvalidSchedule(path, value, f"expected {IN_WEEK_ALLOWED}")
     return timedelta(days=WEEKDAYS.index(found[1]), hours=int(found[2]), minutes=int(found[3]))
@@ -279,11 +289,11 @@ def _write_in_week(since_monday: timedelta) -> str:
     return f"{WEEKDAYS[since_monday.days % 7]} {minutes // 60:02}:{minutes % 60:02}"
 
 
-def _is_days(span: Range) -> bool:
+def _is_days(span: DateRange) -> bool:
     return span.start.time() == time() == span.end.time()
 
 
-def _write_range(span: Range) -> Mapping[str, str]:
+def _write_range(span: DateRange) -> Mapping[str, str]:
     if _is_days(span):
         return {"start": f"{span.start:%Y-%m-%d}", "end": f"{span.end - DAY:%Y-%m-%d}"}
     return {"start": span.start.isoformat(), "end": span.end.isoformat()}

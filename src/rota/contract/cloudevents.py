@@ -13,14 +13,14 @@ from urllib.parse import unquote
 
 from rota.contract.documents import fields_by_name, read_input
 from rota.contract.event import CloudEvent
-from rota.core.arrivals.event import MOST_EVENTS, NewEvent
 from rota.core.errors import InvalidInput
-from rota.core.submission import within
+from rota.core.event_rules.event import EVENTS_PER_REQUEST_MAX, NewEvent
+from rota.core.submissions import prefix_errors
 from rota.core.time import moments
 
-STRUCTURED: Final = "application/cloudevents+json"
-BATCH: Final = "application/cloudevents-batch+json"
-HEADER: Final = "ce-"
+STRUCTURED_MEDIA_TYPE: Final = "application/cloudevents+json"
+BATCH_MEDIA_TYPE: Final = "application/cloudevents-batch+json"
+HEADER_PREFIX: Final = "ce-"
 _NAME: Final = re.compile(r"[a-z0-9]{1,64}")
 
 
@@ -49,26 +49,26 @@ def read_batch(value: object) -> list[NewEvent]:
     """Read a list of events."""
     if not isinstance(value, list):
         raise InvalidInput("events", value, "expected a list of CloudEvents")
-    if len(value) > MOST_EVENTS:
-        wanted = f"at most {MOST_EVENTS} events are allowed per request"
+    if len(value) > EVENTS_PER_REQUEST_MAX:
+        wanted = f"at most {EVENTS_PER_REQUEST_MAX} events are allowed per request"
         raise InvalidInput("events", f"{len(value)} events", wanted)
     events = []
     for place, item in enumerate(value):
-        with within(f"events[{place}]"):
+        with prefix_errors(f"events[{place}]"):
             events.append(read_structured(item))
     return events
 
 
 def is_binary(headers: Mapping[str, str]) -> bool:
-    return f"{HEADER}specversion" in headers
+    return f"{HEADER_PREFIX}specversion" in headers
 
 
 def read_binary(headers: Mapping[str, str], data: object) -> NewEvent:
     """Read one event whose attributes are percent-encoded headers, such as ce-type."""
     attributes: dict[str, Any] = {
-        name.lower().removeprefix(HEADER): unquote(value)
+        name.lower().removeprefix(HEADER_PREFIX): unquote(value)
         for name, value in headers.items()
-        if name.lower().startswith(HEADER)
+        if name.lower().startswith(HEADER_PREFIX)
     }
     attributes.pop("data", None)
     return read_structured({**attributes, "data": data})

@@ -12,25 +12,25 @@ from typing import Final
 
 from rota.contract.schedule import read_saved_schedule, read_schedule, write_schedule
 from rota.core.errors import InvalidInput
-from rota.core.submission import within
+from rota.core.submissions import prefix_errors
 from rota.core.time.interval import Every, EveryAfterEnd
 from rota.core.time.rrule import Rrule
 from rota.core.time.schedule import Schedule
 
-ON_DEMAND: Final[Mapping[str, object]] = {"on_demand": True}
+ON_DEMAND_SCHEDULE: Final[Mapping[str, object]] = {"on_demand": True}
 
 
 def resolve_declared_schedule(
-    wanted: Mapping[str, object] | None, has: Schedule | None, *, seed: str, now: datetime
+    declared: Mapping[str, object] | None, stored: Schedule | None, *, seed: str, now: datetime
 ) -> Schedule:
     """Return the stored schedule if the declaration can mean it; otherwise read the declaration."""
-    wanted = wanted or ON_DEMAND
-    before = has or read_saved_schedule(ON_DEMAND)
-    for candidate in _read_candidates(wanted, before, seed):
+    declared = declared or ON_DEMAND_SCHEDULE
+    before = stored or read_saved_schedule(ON_DEMAND_SCHEDULE)
+    for candidate in _read_candidates(declared, before, seed):
         if write_schedule(candidate) == write_schedule(before):
             return before
-    with within("schedule"):
-        return read_schedule(wanted, now=now, seed=seed)
+    with prefix_errors("schedule"):
+        return read_schedule(declared, now=now, seed=seed)
 
 
 def _read_candidates(wanted: Mapping[str, object], has: Schedule, seed: str) -> Iterator[Schedule]:

@@ -19,18 +19,18 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar, Union, g
 import msgspec
 from msgspec import Meta, Struct, UnsetType
 
-from rota.core.documents import Unread, newer
-from rota.core.errors import SHOWN, InvalidInput
+from rota.core.errors import VALUE_CHARACTERS_SHOWN, InvalidInput
+from rota.core.stored_documents import UnreadFields, to_newer_document
 
 Shape = TypeVar("Shape", bound=Struct)
 
 # In the `Meta` of a choice: an unknown stored value is read as the field's default.
-FALLBACK: Final = {"fallback": True}
+FALLBACK_META: Final = {"fallback": True}
 # In the `Meta` of a field: error messages do not show its value.
-SECRET: Final = {"secret": True}
+SECRET_META: Final = {"secret": True}
 # A key in the `extra` of a `Meta`: a noun phrase for what the field accepts, more precise than its
 # type. Errors put "expected" before it.
-ALLOWED: Final = "allowed"
+ALLOWED_KEY: Final = "allowed"
 _AT: Final = re.compile(r"^(?P<text>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
 _UNKNOWN_FIELD: Final = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 _MISSING_FIELD: Final = re.compile(r"Object missing required field `(.*)`")
@@ -44,7 +44,7 @@ _PLAIN_WORDS: Final = {
 }
 
 
-class Stored(NamedTuple):
+class StoredDocument(NamedTuple):
     """A stored document, and its top-level fields that only newer code reads completely."""
 
     document: Any
@@ -67,24 +67,24 @@ def read_input(
     try:
         return msgspec.convert(value, shape)
     except msgspec.ValidationError as fault:
-        raise explain(fault, shape, value, path=path, error=error, name=name) from None
+        raise explain_error(fault, shape, value, path=path, error=error, name=name) from None
 
 
-def read_stored(shape: type[Shape], value: object) -> Stored:
+def read_stored(shape: type[Shape], value: object) -> StoredDocument:
     """Read a document from the database; unknown fields and safe unknown values are ignored."""
     with suppress(msgspec.ValidationError):
-        return Stored(msgspec.convert(value, shape), {})
-    unread = Unread()
+        return StoredDocument(msgspec.convert(value, shape), {})
+    unread = UnreadFields()
     known = _prune(shape, value, "", unread)
     try:
         document = msgspec.convert(known, shape)
     except msgspec.ValidationError as fault:
-        raise newer(explain(fault, shape, known)) from None
-    fields = unread.within(value) if isinstance(value, Mapping) else {}
-    return Stored(document, fields)
+        raise to_newer_document(explain_error(fault, shape, known)) from None
+    fields = unread.select_from(value) if isinstance(value, Mapping) else {}
+    return StoredDocument(document, fields)
 
 
-def _prune(annotation: Any, value: object, path: str, unread: Unread) -> object:
+def _prune(annotation: Any, value: object, path: str, unread: UnreadFields) -> object:
     """Return the value without the fields and choices that this release does not know."""
     struct = find_struct(annotation)
     if struct is not None and isinstance(value, Mapping):
@@ -99,7 +99,7 @@ def _prune(annotation: Any, value: object, path: str, unread: Unread) -> object:
 
 
 def _prune_object(
-    struct: type[Struct], value: Mapping[Any, Any], path: str, unread: Unread
+    struct: type[Struct], value: Mapping[Any, Any], path: str, unread: UnreadFields
 ) -> dict[str, object]:
     known = fields_by_name(struct)
     kept: dict[str, object] = {}
@@ -107,7 +107,7 @@ def _prune_object(
         place = f"{path}.{name}" if path else str(name)
         field = known.get(name)
         if field is None or _is_replaceable(field.type, item):
-            unread.note(place)
+            unread.add(place)
         else:
             kept[name] = _prune(field.type, item, place, unread)
     return kept
@@ -115,7 +115,7 @@ def _prune_object(
 
 def _is_replaceable(annotation: Any, value: object) -> bool:
     """Return whether a value is unknown and its field has a fallback."""
-    for choices, metas in choices_of(annotation):
+    for choices, metas in find_all_choices(annotation):
         has_fallback = any("fallback" in _extra_of(meta) for meta in metas)
         if has_fallback and value is not None and value not in choices:
             return True
@@ -135,16 +135,16 @@ def find_choices(annotation: Any) -> Any | None:
     return None
 
 
-def choices_of(
+def find_all_choices(
     annotation: Any, metas: tuple[Any, ...] = ()
 ) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]:
     """Yield the values of each choice in a field's type, with its `Meta`s."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        yield from choices_of(inner[0], (*metas, *inner[1:]))
+        yield from find_all_choices(inner[0], (*metas, *inner[1:]))
     elif origin in {Union, UnionType}:
         for option in inner:
-            yield from choices_of(option, metas)
+            yield from find_all_choices(option, metas)
     elif origin is Literal:
         yield inner, metas
     elif isinstance(annotation, type) and issubclass(annotation, Enum):
@@ -211,7 +211,7 @@ def _find_item(annotation: Any, containers: tuple[type, ...] = (list, tuple)) ->
     return None
 
 
-def explain(
+def explain_error(
     fault: msgspec.ValidationError,
     shape: Any,
     value: object,
@@ -251,7 +251,7 @@ def _unknown_field(
     close = get_close_matches(name, known, n=1)
     hint = f"; did you mean {close[0]}?" if close else ""
     value = found.get(name) if isinstance(found, Mapping) else None
-    shown = name[:SHOWN]
+    shown = name[:VALUE_CHARACTERS_SHOWN]
     path = f"{where}.{shown}" if where else shown
     return error(path, value, f"unknown field; known fields: {', '.join(known)}{hint}")
 
@@ -312,7 +312,9 @@ def describe_type(annotation: Any, metas: tuple[Any, ...] = ()) -> str:
     """Return a short phrase for what a field accepts, without null, which means the default."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        allowed = [meta.extra[ALLOWED] for meta in inner[1:] if ALLOWED in (meta.extra or ())]
+        allowed = [
+            meta.extra[ALLOWED_KEY] for meta in inner[1:] if ALLOWED_KEY in (meta.extra or ())
+        ]
         return str(allowed[-1]) if allowed else describe_type(inner[0], (*metas, *inner[1:]))
     if origin in {Union, UnionType}:
         options = [option for option in inner if option not in {UnsetType, NoneType}]

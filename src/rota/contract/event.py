@@ -7,18 +7,24 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from rota.contract.pieces import Moment
-from rota.core.arrivals.event import MOST_EVENTS, MOST_TEXT, MOST_TYPE, SOURCE
+from rota.contract.field_types import Moment
+from rota.core.event_rules.event import (
+    DEFAULT_EVENT_SOURCE,
+    EVENT_ATTRIBUTE_CHARACTERS_MAX,
+    EVENT_TYPE_LENGTH_MAX,
+    EVENTS_PER_REQUEST_MAX,
+)
 
-EventType = Annotated[str, Meta(min_length=1, max_length=MOST_TYPE)]
-EventText = Annotated[str, Meta(min_length=1, max_length=MOST_TEXT)]
+EventType = Annotated[str, Meta(min_length=1, max_length=EVENT_TYPE_LENGTH_MAX)]
+EventText = Annotated[str, Meta(min_length=1, max_length=EVENT_ATTRIBUTE_CHARACTERS_MAX)]
 
 
 class EventAttributes(Struct, kw_only=True, forbid_unknown_fields=True):
     """The attributes of one event, except its type."""
 
     source: Annotated[
-        EventText | UnsetType, Meta(description=f"Where the event comes from. Default: `{SOURCE}`.")
+        EventText | UnsetType,
+        Meta(description=f"Where the event comes from. Default: `{DEFAULT_EVENT_SOURCE}`."),
     ] = UNSET
     id: Annotated[
         EventText | UnsetType,
@@ -55,7 +61,8 @@ class EventsDraft(EventAttributes, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = UNSET
     events: Annotated[
-        Annotated[list[EventDraft], Meta(min_length=1, max_length=MOST_EVENTS)] | UnsetType,
+        Annotated[list[EventDraft], Meta(min_length=1, max_length=EVENTS_PER_REQUEST_MAX)]
+        | UnsetType,
         Meta(
             description="Several events; all of them are accepted, or none. Default: the single "
             "event in the other fields."

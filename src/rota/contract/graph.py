@@ -2,7 +2,7 @@
 
 The structs have the fields, types, bounds, defaults and descriptions; core/graphs checks names,
 cycles, expressions and templates. Omitted fields of a step are not written out, so the API returns
-a graph as its author wrote it (core/graphs/plain.py).
+a graph as its author wrote it (core/graphs/serialization.py).
 """
 
 from collections.abc import Mapping
@@ -18,64 +18,68 @@ from rota.contract.graph_fields import (
     StepDocument,
 )
 from rota.contract.policy import read_policy, read_stored_policy
-from rota.core.documents import newer
 from rota.core.errors import InvalidInput
 from rota.core.expressions import Expression
-from rota.core.graphs.building import build_graph, check_graph_size
-from rota.core.graphs.draft import (
+from rota.core.graphs.builder import build_graph, check_graph_size
+from rota.core.graphs.graph import (
+    GRAPH_KIND,
+    GRAPH_LEVELS_MAX,
+    STEP_POLICY_FIELDS,
+    FailureTolerance,
+    MapSource,
+    StepCondition,
+    StepGraph,
+    StepMap,
+)
+from rota.core.graphs.scope import MEMBER_SCOPE_NAMES, SCOPE_NAMES
+from rota.core.graphs.shape import build_shape
+from rota.core.graphs.step_draft import (
     StepDraft,
     check_needs,
     check_step_name,
     parse_tolerance,
     parse_when,
 )
-from rota.core.graphs.graph import (
-    KIND,
-    MOST_LEVELS,
-    POLICY,
-    Graph,
-    Map,
-    Source,
-    Tolerance,
-    When,
-)
-from rota.core.graphs.scope import MEMBER_NAMES, NAMES
-from rota.core.graphs.shape import shaped
-from rota.core.graphs.templates import Allowance, Template, template
+from rota.core.graphs.templates import ExpressionAllowance, PayloadTemplate, compile_template
 from rota.core.priority import parse_priority
-from rota.core.submission import check_name, check_visible_name, within
+from rota.core.stored_documents import to_newer_document
+from rota.core.submissions import check_name, check_visible_name, prefix_errors
 
 
-def read_graph(value: object, *, field: str = "graph") -> Graph:
+def read_graph(value: object, *, field: str = "graph") -> StepGraph:
     """Read a graph from input; `InvalidInput` has the path of the wrong field."""
     try:
         document = read_input(GraphDocument, value, path=field)
     except RecursionError:
         raise InvalidInput(field, "sub-graph", NEST_WANTED) from None
-    return check_graph_size(_build(document, field, Allowance(), 1), field)
+    return check_graph_size(_build(document, field, ExpressionAllowance(), 1), field)
 
 
-def read_stored_graph(value: object) -> Graph:
+def read_stored_graph(value: object) -> StepGraph:
     """Read a graph from the database. Unknown fields are ignored; a stored definition is never
     rewritten, so they are kept. Raises `NewerDocument` if the rest cannot run, for example if a
     `when` is unknown.
     """
-    with within("graph"):
+    with prefix_errors("graph"):
         document = read_stored(GraphDocument, value).document
     try:
-        return check_graph_size(_build(document, "graph", Allowance(is_stored=True), 1), "graph")
+        return check_graph_size(
+            _build(document, "graph", ExpressionAllowance(is_stored=True), 1), "graph"
+        )
     except InvalidInput as error:
-        raise newer(error) from error
+        raise to_newer_document(error) from error
 
 
-def _build(document: GraphDocument, field: str, allowance: Allowance, level: int) -> Graph:
-    if level > MOST_LEVELS:
+def _build(
+    document: GraphDocument, field: str, allowance: ExpressionAllowance, level: int
+) -> StepGraph:
+    if level > GRAPH_LEVELS_MAX:
         raise InvalidInput(field, "sub-graph", NEST_WANTED)
     drafts = [
         _build_step(step, f"{field}.steps[{place}]", allowance)
         for place, step in enumerate(document.steps)
     ]
-    shape = shaped(drafts, field)
+    shape = build_shape(drafts, field)
     inner = {
         place: _build(step.graph, f"{drafts[place].path}.graph", allowance, level + 1)
         for place, step in enumerate(document.steps)
@@ -84,14 +88,14 @@ def _build(document: GraphDocument, field: str, allowance: Allowance, level: int
     return build_graph(drafts, shape, inner)
 
 
-def _build_step(document: StepDocument, path: str, allowance: Allowance) -> StepDraft:
+def _build_step(document: StepDocument, path: str, allowance: ExpressionAllowance) -> StepDraft:
     """Check everything about a step that does not depend on other steps."""
     needs = check_needs(document.needs or (), f"{path}.needs")
     map_ = None
     if document.map is not None:
         map_ = _build_map(document.map, f"{path}.map", allowance)
-    names = NAMES if map_ is None else MEMBER_NAMES
-    when: When | Expression = When.SUCCESS
+    names = SCOPE_NAMES if map_ is None else MEMBER_SCOPE_NAMES
+    when: StepCondition | Expression = StepCondition.SUCCESS
     if document.when is not None:
         when = parse_when(document.when, needs, f"{path}.when", allowance)
     return StepDraft(
@@ -100,7 +104,7 @@ def _build_step(document: StepDocument, path: str, allowance: Allowance) -> Step
         kind=_check_kind(document, path),
         needs=needs,
         when=when,
-        payload=template(
+        payload=compile_template(
             document.payload, names=names, field=f"{path}.payload", allowance=allowance
         ),
         map=map_,
@@ -114,20 +118,20 @@ def _build_step(document: StepDocument, path: str, allowance: Allowance) -> Step
 def _check_kind(document: StepDocument, path: str) -> str:
     kind = document.kind
     if document.graph is not None:
-        if kind not in {None, KIND}:
+        if kind not in {None, GRAPH_KIND}:
             raise InvalidInput(
                 f"{path}.kind", kind, "a step with `graph` must not have another kind"
             )
         if document.map is not None:
             wanted = "a step with `graph` must not have a map"
             raise InvalidInput(f"{path}.map", to_builtins(document.map), wanted)
-        return KIND
-    if kind == KIND:
+        return GRAPH_KIND
+    if kind == GRAPH_KIND:
         raise InvalidInput(f"{path}.kind", kind, "give the sub-graph in the field `graph` instead")
     return check_visible_name(kind, f"{path}.kind")
 
 
-def _build_map(document: MapDocument, path: str, allowance: Allowance) -> Map:
+def _build_map(document: MapDocument, path: str, allowance: ExpressionAllowance) -> StepMap:
     if (document.over is None) == (document.source is None):
         raise InvalidInput(path, to_builtins(document), "expected either `over` or `source`")
     source = tolerate = None
@@ -135,38 +139,48 @@ def _build_map(document: MapDocument, path: str, allowance: Allowance) -> Map:
         source = _build_source(document.source, f"{path}.source", allowance)
     if document.tolerate is not None:
         tolerate = parse_tolerance(document.tolerate, f"{path}.tolerate")
-    return Map(
+    return StepMap(
         over=_build_over(document.over, f"{path}.over", allowance),
         source=source,
-        tolerate=tolerate or Tolerance(),
+        tolerate=tolerate or FailureTolerance(),
         at_once=document.at_once,
     )
 
 
-def _build_over(value: object, path: str, allowance: Allowance) -> Expression | Template | None:
+def _build_over(
+    value: object, path: str, allowance: ExpressionAllowance
+) -> Expression | PayloadTemplate | None:
     if value is None:
         return None
     if isinstance(value, str):
-        return allowance.parse(value, names=NAMES, field=path)
-    return template(value, names=NAMES, field=path, allowance=allowance)
+        return allowance.parse(value, names=SCOPE_NAMES, field=path)
+    return compile_template(value, names=SCOPE_NAMES, field=path, allowance=allowance)
 
 
-def _build_source(document: MapSourceDocument, path: str, allowance: Allowance) -> Source:
-    payload = template(document.payload, names=NAMES, field=f"{path}.payload", allowance=allowance)
-    return Source(kind=check_visible_name(document.kind, f"{path}.kind"), payload=payload)
+def _build_source(
+    document: MapSourceDocument, path: str, allowance: ExpressionAllowance
+) -> MapSource:
+    payload = compile_template(
+        document.payload, names=SCOPE_NAMES, field=f"{path}.payload", allowance=allowance
+    )
+    return MapSource(kind=check_visible_name(document.kind, f"{path}.kind"), payload=payload)
 
 
 def _check_priority(value: int | str | None, path: str) -> int | None:
     if value is None:
         return None
-    with within(path):
+    with prefix_errors(path):
         return parse_priority(value)
 
 
-def _check_policy(document: StepDocument, path: str, allowance: Allowance) -> Mapping[str, object]:
+def _check_policy(
+    document: StepDocument, path: str, allowance: ExpressionAllowance
+) -> Mapping[str, object]:
     """Return the policy fields of the step as they were written, after checking them."""
-    own = {key: value for key in POLICY if (value := getattr(document, key)) is not None}
+    own = {
+        key: value for key in STEP_POLICY_FIELDS if (value := getattr(document, key)) is not None
+    }
     if own:
-        with within(path):
+        with prefix_errors(path):
             (read_stored_policy if allowance.is_stored else read_policy)(own)
     return own

@@ -7,18 +7,18 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
 
-from rota.contract.documents import ALLOWED
-from rota.core.graphs.draft import MAP_ITEMS_MAX, STEP_NAME_WANTED, TOLERANCE_WANTED
-from rota.core.graphs.graph import MOST_AT_ONCE, MOST_LEVELS, MOST_STEPS, When
-from rota.core.submission import MOST_NAME
+from rota.contract.documents import ALLOWED_KEY
+from rota.core.graphs.graph import GRAPH_LEVELS_MAX, GRAPH_STEPS_MAX, MAP_AT_ONCE_MAX, StepCondition
+from rota.core.graphs.step_draft import MAP_ITEMS_MAX, STEP_NAME_FORMAT, TOLERANCE_FORMAT
+from rota.core.submissions import NAME_CHARACTERS_MAX
 
-NAME_ALLOWED: Final = f"text of 1 to {MOST_NAME} characters"
+NAME_ALLOWED: Final = f"text of 1 to {NAME_CHARACTERS_MAX} characters"
 OVER_ALLOWED: Final = (
     "an expression that yields a list or a number, a list, or a number up to 1,000,000"
 )
-STEPS_ALLOWED: Final = f"a list of 1 to {MOST_STEPS} steps"
+STEPS_ALLOWED: Final = f"a list of 1 to {GRAPH_STEPS_MAX} steps"
 GRAPH_ALLOWED: Final = "an object with steps, such as {steps: [{name: a, kind: shell}]}"
-NEST_WANTED: Final = f"graphs can be nested at most {MOST_LEVELS} levels deep"
+NEST_WANTED: Final = f"graphs can be nested at most {GRAPH_LEVELS_MAX} levels deep"
 
 
 class MapSourceDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -26,7 +26,7 @@ class MapSourceDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_d
 
     kind: Annotated[
         str,
-        Meta(description="Kind of the handler.", extra={ALLOWED: NAME_ALLOWED}),
+        Meta(description="Kind of the handler.", extra={ALLOWED_KEY: NAME_ALLOWED}),
     ]
     payload: Annotated[
         Any, Meta(description="Payload of the handler; may have placeholders. Default: null.")
@@ -41,7 +41,7 @@ class MapDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_default
         Meta(
             description="Items of the map: a list, a number, or an expression that yields one. "
             "Default: the items from `source`.",
-            extra={ALLOWED: OVER_ALLOWED},
+            extra={ALLOWED_KEY: OVER_ALLOWED},
         ),
     ] = None
     source: Annotated[
@@ -53,11 +53,11 @@ class MapDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_default
         Meta(
             description="Members that may fail: a number, or a percentage such as `5%`. "
             "Default: 0.",
-            extra={ALLOWED: TOLERANCE_WANTED},
+            extra={ALLOWED_KEY: TOLERANCE_FORMAT},
         ),
     ] = None
     at_once: Annotated[
-        Annotated[int, Meta(ge=1, le=MOST_AT_ONCE)] | None,
+        Annotated[int, Meta(ge=1, le=MAP_AT_ONCE_MAX)] | None,
         Meta(
             description="Maximum number of concurrent members. "
             "Default: as many as the workers can run."
@@ -72,21 +72,21 @@ class StepDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaul
         str,
         Meta(
             description="Name of the step, used in `needs` and in expressions.",
-            extra={ALLOWED: STEP_NAME_WANTED},
+            extra={ALLOWED_KEY: STEP_NAME_FORMAT},
         ),
     ]
     kind: Annotated[
         str | None,
         Meta(
             description="Handler that runs the step. Default: none; then `graph` is required.",
-            extra={ALLOWED: NAME_ALLOWED},
+            extra={ALLOWED_KEY: NAME_ALLOWED},
         ),
     ] = None
     needs: Annotated[
-        Annotated[list[str], Meta(max_length=MOST_STEPS)] | None,
+        Annotated[list[str], Meta(max_length=GRAPH_STEPS_MAX)] | None,
         Meta(
             description="Names of the steps that must finish before it starts. Default: none.",
-            extra={ALLOWED: f"a list of at most {MOST_STEPS} step names"},
+            extra={ALLOWED_KEY: f"a list of at most {GRAPH_STEPS_MAX} step names"},
         ),
     ] = None
     when: Annotated[
@@ -94,7 +94,7 @@ class StepDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaul
         Meta(
             description="Condition on the steps in `needs`: `success`, `failure`, `always`, "
             "`none_failed`, or an expression. Default: `success`.",
-            extra={ALLOWED: f"one of {', '.join(When)}, or an expression"},
+            extra={ALLOWED_KEY: f"one of {', '.join(StepCondition)}, or an expression"},
         ),
     ] = None
     payload: Annotated[
@@ -112,7 +112,7 @@ class StepDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaul
         "GraphDocument | None",
         Meta(
             description="Sub-graph that runs as this step. Default: none; the step runs `kind`.",
-            extra={ALLOWED: GRAPH_ALLOWED},
+            extra={ALLOWED_KEY: GRAPH_ALLOWED},
         ),
     ] = None
     may_fail: Annotated[
@@ -123,7 +123,7 @@ class StepDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaul
         str | None,
         Meta(
             description="Queue of the step. Default: the job's queue.",
-            extra={ALLOWED: NAME_ALLOWED},
+            extra={ALLOWED_KEY: NAME_ALLOWED},
         ),
     ] = None
     priority: Annotated[
@@ -131,7 +131,7 @@ class StepDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaul
         Meta(
             description="Priority: `high`, `normal`, `low`, or 0 (first) to 9 (last). "
             "Default: the job's priority.",
-            extra={ALLOWED: "'high', 'normal', 'low', or 0 to 9"},
+            extra={ALLOWED_KEY: "'high', 'normal', 'low', or 0 to 9"},
         ),
     ] = None
     retries: Annotated[
@@ -172,8 +172,8 @@ class GraphDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defau
         list[StepDocument],
         Meta(
             min_length=1,
-            max_length=MOST_STEPS,
+            max_length=GRAPH_STEPS_MAX,
             description="Steps of the graph, in any order.",
-            extra={ALLOWED: STEPS_ALLOWED},
+            extra={ALLOWED_KEY: STEPS_ALLOWED},
         ),
     ]

@@ -16,17 +16,17 @@ from rota.core.errors import InvalidSchedule
 from rota.core.time import durations, zones
 from rota.core.time.calendars import DAY, Calendar
 
-TEXT_LIMIT = 1_000_000
-KEPT = ("RRULE", "RDATE", "EXDATE")
+ICS_CHARACTERS_MAX = 1_000_000
+RECURRENCE_PROPERTIES = ("RRULE", "RDATE", "EXDATE")
 
 Lines = list[tuple[str, dict[str, str], str]]
 
 
-def from_ics(text: str, *, name: str, timezone: str = "UTC") -> Calendar:
+def read_ics(text: str, *, name: str, timezone: str = "UTC") -> Calendar:
     """Read all events as windows in `timezone`."""
-    zone = zones.zone(timezone)
-    if len(text) > TEXT_LIMIT or "BEGIN:VCALENDAR" not in text.upper():
-        wanted = f"expected an iCalendar file of at most {TEXT_LIMIT:,} characters"
+    zone = zones.get_zone(timezone)
+    if len(text) > ICS_CHARACTERS_MAX or "BEGIN:VCALENDAR" not in text.upper():
+        wanted = f"expected an iCalendar file of at most {ICS_CHARACTERS_MAX:,} characters"
         raise _build_error(text, wanted)
     ranges: list[dict[str, str]] = []
     recurring: list[dict[str, str]] = []
@@ -34,10 +34,14 @@ def from_ics(text: str, *, name: str, timezone: str = "UTC") -> Calendar:
         start, end = _find_bounds(event, zone)
         if end == start:
             continue  # a reminder without a length
-        rules = [f"{head}:{value}" for head, _, value in event if head.split(";")[0] in KEPT]
+        rules = [
+            f"{head}:{value}"
+            for head, _, value in event
+            if head.split(";")[0] in RECURRENCE_PROPERTIES
+        ]
         if rules:
             lines = [f"DTSTART:{start:%Y%m%dT%H%M%S}", *rules]
-            length = durations.iso(end - start)
+            length = durations.to_iso(end - start)
             recurring.append({"rrule": "\n".join(lines), "length": length})
         else:
             ranges.append({"start": start.isoformat(), "end": end.isoformat()})
@@ -74,7 +78,7 @@ def _find_bounds(event: Lines, zone: ZoneInfo) -> tuple[datetime, datetime]:
     }
     if "DTSTART" not in properties:
         raise _build_error("VEVENT", "every event must have a DTSTART")
-    repeats = any(key in properties for key in KEPT)
+    repeats = any(key in properties for key in RECURRENCE_PROPERTIES)
     start = _to_local(*properties["DTSTART"], zone, repeats=repeats)
     if "DTEND" in properties:
         return start, _to_local(*properties["DTEND"], zone, repeats=repeats)
@@ -93,7 +97,7 @@ def _to_local(parameters: dict[str, str], value: str, zone: ZoneInfo, *, repeats
         raise _build_error(value, wanted) from None
     zone_name = parameters.get("TZID")
     if zone_name is not None:
-        moment = moment.replace(tzinfo=zones.zone(zone_name))
+        moment = moment.replace(tzinfo=zones.get_zone(zone_name))
     if moment.tzinfo is None:
         return moment
     if repeats and zone_name != zone.key and not (moment.tzinfo is UTC and zone.key == "UTC"):

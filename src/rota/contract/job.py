@@ -22,14 +22,14 @@ from typing import (
 
 from msgspec import UNSET, Meta, Struct, UnsetType, defstruct
 
-from rota.contract.bodies import GraphObject, ScheduleObject
+from rota.contract.document_fields import GraphObject, ScheduleObject
 from rota.contract.documents import fields_by_name, find_description, find_extra
+from rota.contract.field_types import Duration, Json, Labels, Moment, Name, Priority, Word
 from rota.contract.limits import LimitDraft
-from rota.contract.pieces import Duration, Json, Labels, Moment, Name, Priority, Word
 from rota.contract.retries import RetriesDraft, RetriesMax
 from rota.contract.unique import UniqueDraft
-from rota.core.policy import LONGEST_GRACE, LONGEST_TIMEOUT, SHORTEST_LIMIT
-from rota.core.submission import MOST_DESCRIPTION, MOST_LABELS, MOST_LIMITS
+from rota.core.policy import GRACE_MAX, TIME_LIMIT_MIN, TIMEOUT_MAX
+from rota.core.submissions import DESCRIPTION_CHARACTERS_MAX, LABELS_MAX, LIMITS_MAX
 
 ScheduleType = Literal[
     "IMMEDIATE", "FUTURE", "DELAYED", "CRON", "RRULE", "INTERVAL", "EVENT", "ON_DEMAND", "MIXED"
@@ -41,7 +41,7 @@ PausedQueueName = Literal["skip", "accumulate"]
 GuaranteeName = Literal["at_least_once", "at_most_once", "exactly_once"]
 
 
-def fact(**properties: object) -> dict[str, object]:
+def field_properties(**properties: object) -> dict[str, object]:
     """Return further properties of a field, for the `extra` of its `Meta`.
 
     `policy`: it is part of the job's policy. `when`: it is part of the schedule. `short_for`: it is
@@ -63,7 +63,7 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
         Meta(
             description="Name of the job; unique in the tenant among jobs that are not deleted. "
             "Default: a name that begins with the kind.",
-            extra=fact(option=None),
+            extra=field_properties(option=None),
         ),
     ] = UNSET
     kind: Annotated[
@@ -75,7 +75,7 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
             Meta(
                 description="Alternative to `kind` that also accepts the names of other "
                 "schedulers, such as `HTTP_REQUEST`. Default: `kind`.",
-                extra=fact(short_for="kind", option=None),
+                extra=field_properties(short_for="kind", option=None),
             ),
         ]
         | UnsetType
@@ -85,7 +85,7 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
         Meta(
             description="When the job runs (docs/reference/schedules.md). Default: once, "
             "immediately.",
-            extra=fact(when=True, option=None, shown=dict[str, Json] | None),
+            extra=field_properties(when=True, option=None, shown=dict[str, Json] | None),
         ),
     ] = UNSET
     schedule_type: Annotated[
@@ -93,7 +93,7 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
         Meta(
             description="Type of the schedule; the request is rejected if the schedule has "
             "another type. Default: derived from the schedule.",
-            extra=fact(when=True, short_for="schedule", option=None),
+            extra=field_properties(when=True, short_for="schedule", option=None),
         ),
     ] = UNSET
     schedule_time: (
@@ -101,7 +101,7 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
             Moment,
             Meta(
                 description="Run once, at this time. Shorthand for `schedule.at`. Default: none.",
-                extra=fact(when=True, short_for="schedule", option=None),
+                extra=field_properties(when=True, short_for="schedule", option=None),
             ),
         ]
         | UnsetType
@@ -111,14 +111,14 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
         Meta(
             description="Run at the times of this cron expression. Shorthand for `schedule.cron`. "
             "Default: none.",
-            extra=fact(when=True, short_for="schedule", option=None),
+            extra=field_properties(when=True, short_for="schedule", option=None),
         ),
     ] = UNSET
     timezone: Annotated[
         Annotated[str, Meta(min_length=1, max_length=64)] | UnsetType,
         Meta(
             description="IANA time zone of `schedule_time` and `cron_expression`. Default: UTC.",
-            extra=fact(when=True, short_for="schedule", option=None),
+            extra=field_properties(when=True, short_for="schedule", option=None),
         ),
     ] = UNSET
     payload: Annotated[
@@ -128,7 +128,7 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
         GraphObject | UnsetType | None,
         Meta(
             description="Steps of a job of kind `graph` (docs/howto/graphs.md). Default: null.",
-            extra=fact(
+            extra=field_properties(
                 shown=Annotated[
                     dict[str, Json] | None,
                     Meta(description="Steps of the graph; null for other kinds, and in lists."),
@@ -140,7 +140,7 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
         RetriesMax | UnsetType,
         Meta(
             description="Retries after the first attempt. Shorthand for `retries.max`. Default: 3.",
-            extra=fact(short_for="retries", option=None),
+            extra=field_properties(short_for="retries", option=None),
         ),
     ] = UNSET
     retries: Annotated[
@@ -148,7 +148,7 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
         Meta(
             description="How a failed run is retried: the number of retries after the first "
             "attempt, or an object with delays. Default: 3.",
-            extra=fact(policy=True, shown=dict[str, Json]),
+            extra=field_properties(policy=True, shown=dict[str, Json]),
         ),
     ] = UNSET
     timeout: (
@@ -157,11 +157,11 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
             Meta(
                 description="Time limit of one attempt, at most 24 hours. `none`, or null in JSON, "
                 "means no limit. Default: 15 minutes.",
-                extra=fact(
+                extra=field_properties(
                     policy=True,
                     option="max_time",
-                    shortest=SHORTEST_LIMIT,
-                    longest=LONGEST_TIMEOUT,
+                    shortest=TIME_LIMIT_MIN,
+                    longest=TIMEOUT_MAX,
                 ),
             ),
         ]
@@ -173,7 +173,7 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
             Meta(
                 description="Time limit of the whole run with all its retries, counted from its "
                 "due time. `none`, or null in JSON, means no limit. Default: no limit.",
-                extra=fact(policy=True, shortest=SHORTEST_LIMIT),
+                extra=field_properties(policy=True, shortest=TIME_LIMIT_MIN),
             ),
         ]
         | UnsetType
@@ -184,7 +184,7 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
             Meta(
                 description="Time between asking an attempt to stop and killing it, at most 10 "
                 "minutes. Default: 10 s.",
-                extra=fact(policy=True, option=None, longest=LONGEST_GRACE),
+                extra=field_properties(policy=True, option=None, longest=GRACE_MAX),
             ),
         ]
         | UnsetType
@@ -195,7 +195,7 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
             description="Delivery guarantee if a worker is lost. `exactly_once` needs a handler "
             "that completes its run in `ctx.transaction()`; other kinds reject it. "
             "Default: `at_least_once`.",
-            extra=fact(policy=True),
+            extra=field_properties(policy=True),
         ),
     ] = UNSET
     target: (
@@ -205,7 +205,7 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
                 description="Service that the attempts depend on. While it is down, runs wait "
                 "instead of using up their retries. `none`, or null in JSON, restores the default. "
                 "Default: the host (http) or connection (sql), if the kind has one.",
-                extra=fact(
+                extra=field_properties(
                     policy=True,
                     shown=Annotated[
                         str | None,
@@ -224,7 +224,7 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
         Meta(
             description="Priority from 0 (first) to 9 (last), or high, medium, normal, low. "
             "Default: 5.",
-            extra=fact(shown=int),
+            extra=field_properties(shown=int),
         ),
     ] = UNSET
     overlap: Annotated[
@@ -239,7 +239,7 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
         Meta(
             description="With overlap `queue_one`: keep the waiting run and skip the new one. "
             "Default: false.",
-            extra=fact(option=None),
+            extra=field_properties(option=None),
         ),
     ] = UNSET
     when_queue_paused: Annotated[
@@ -249,18 +249,18 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = UNSET
     limits: Annotated[
-        Annotated[list[LimitDraft], Meta(max_length=MOST_LIMITS)] | UnsetType,
+        Annotated[list[LimitDraft], Meta(max_length=LIMITS_MAX)] | UnsetType,
         Meta(
             description="Concurrency and rate limits, shared by all runs with the same key. "
             "Default: none.",
-            extra=fact(option=None, shown=list[dict[str, Json]]),
+            extra=field_properties(option=None, shown=list[dict[str, Json]]),
         ),
     ] = UNSET
     labels: Annotated[
-        Annotated[Labels, Meta(max_length=MOST_LABELS)] | UnsetType,
+        Annotated[Labels, Meta(max_length=LABELS_MAX)] | UnsetType,
         Meta(
             description="Your own names and values, to filter jobs by. Default: none.",
-            extra=fact(option="label", shown=dict[str, str]),
+            extra=field_properties(option="label", shown=dict[str, str]),
         ),
     ] = UNSET
     user_id: Annotated[
@@ -268,10 +268,12 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
         Meta(description="Owner of the job, for your own records. Default: null."),
     ] = UNSET
     description: Annotated[
-        Annotated[str, Meta(min_length=1, max_length=MOST_DESCRIPTION)] | UnsetType | None,
+        Annotated[str, Meta(min_length=1, max_length=DESCRIPTION_CHARACTERS_MAX)]
+        | UnsetType
+        | None,
         Meta(
             description="What the job does, at most 1,000 characters. Default: null.",
-            extra=fact(detail="text"),
+            extra=field_properties(detail="text"),
         ),
     ] = UNSET
 
@@ -339,16 +341,18 @@ def _show_type(annotation: Any) -> Any:
     return str if origin is Literal else annotation
 
 
-FIELDS: Final[Mapping[str, JobField]] = MappingProxyType(
+JOB_FIELDS: Final[Mapping[str, JobField]] = MappingProxyType(
     {name: _describe_field(name, field.type) for name, field in fields_by_name(JobFields).items()}
 )
 # The stored fields, in the order of responses; the other fields are spellings of these.
-STORED_FIELDS: Final = tuple(name for name, field in FIELDS.items() if field.short_for is None)
+STORED_JOB_FIELDS: Final = tuple(
+    name for name, field in JOB_FIELDS.items() if field.short_for is None
+)
 DETAIL_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
-    {name: field.detail for name, field in FIELDS.items() if field.detail is not None}
+    {name: field.detail for name, field in JOB_FIELDS.items() if field.detail is not None}
 )
 POLICY_FIELDS: Final[tuple[str, ...]] = tuple(
-    name for name, field in FIELDS.items() if field.is_policy
+    name for name, field in JOB_FIELDS.items() if field.is_policy
 )
 
 
@@ -366,7 +370,7 @@ if TYPE_CHECKING:
 else:
     JobValues = defstruct(
         "JobValues",
-        [(name, FIELDS[name].shown_type) for name in STORED_FIELDS],
+        [(name, JOB_FIELDS[name].shown_type) for name in STORED_JOB_FIELDS],
         bases=(JobIdentity,),
         kw_only=True,
         frozen=True,

@@ -1,7 +1,7 @@
 """Converts a job into JSON values, by the field names of the contract.
 
-Comparison, export and responses use the same form, for a declared job (`spec_values`) and for a
-stored one (`row_values`).
+Comparison, export and responses use the same form, for a declared job (`read_spec_values`) and for a
+stored one (`read_row_values`).
 """
 
 import json
@@ -10,42 +10,42 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final
 
-from rota.contract.job import DETAIL_COLUMNS, FIELDS, POLICY_FIELDS, STORED_FIELDS
-from rota.contract.limits import from_limit
-from rota.contract.policy import from_policy
-from rota.core.limits import Limit
-from rota.core.policy import NO_LIMIT, USUAL
-from rota.core.submission import JobSpec
+from rota.contract.job import DETAIL_COLUMNS, JOB_FIELDS, POLICY_FIELDS, STORED_JOB_FIELDS
+from rota.contract.limits import write_limit
+from rota.contract.policy import write_policy
+from rota.core.limits import JobLimit
+from rota.core.policy import DEFAULT_POLICY, NO_LIMIT
+from rota.core.submissions import JobSpec
 
 # Fields of `JobSpec` and of a job's row; the policy fields are stored together in one document.
-OWN_FIELDS: Final = tuple(name for name in STORED_FIELDS if name not in POLICY_FIELDS)
+OWN_FIELDS: Final = tuple(name for name in STORED_JOB_FIELDS if name not in POLICY_FIELDS)
 # The one policy field that is also a column; the scheduler needs it to decide ticks.
-GUARANTEE: Final = "guarantee"
+GUARANTEE_COLUMN: Final = "guarantee"
 
 
-def spec_values(spec: JobSpec) -> dict[str, Any]:
+def read_spec_values(spec: JobSpec) -> dict[str, Any]:
     """Return every field of a declared job, including the policy fields."""
     own = {name: _to_plain(getattr(spec, name)) for name in OWN_FIELDS}
-    return own | from_policy(spec.policy)
+    return own | write_policy(spec.policy)
 
 
-def row_values(row: Any) -> dict[str, Any]:
+def read_row_values(row: Any) -> dict[str, Any]:
     """Return every field of a stored job except the policy fields; JSON columns are text."""
     return {name: _from_row(name, getattr(row, name)) for name in OWN_FIELDS}
 
 
-def details_of(spec: JobSpec) -> dict[str, object]:
+def read_details(spec: JobSpec) -> dict[str, object]:
     """Return the details of a job (`DETAIL_COLUMNS`) that are not null."""
     values = {name: getattr(spec, name) for name in DETAIL_COLUMNS}
     return {name: value for name, value in values.items() if value is not None}
 
 
-def shown_policy(policy: object) -> dict[str, Any]:
+def build_policy_response(policy: object) -> dict[str, Any]:
     """Return the fields of a stored policy for responses: null means no limit, and unknown values
     are kept. A document that is not a policy shows the defaults.
     """
     stored = policy if isinstance(policy, Mapping) else {}
-    shown = {name: stored.get(name, DEFAULTS[name]) for name in POLICY_FIELDS}
+    shown = {name: stored.get(name, JOB_DEFAULTS[name]) for name in POLICY_FIELDS}
     return {name: None if value == NO_LIMIT else value for name, value in shown.items()}
 
 
@@ -54,7 +54,7 @@ def _to_plain(value: object) -> object:
         case StrEnum():
             return value.value
         case tuple():
-            return [from_limit(item) if isinstance(item, Limit) else item for item in value]
+            return [write_limit(item) if isinstance(item, JobLimit) else item for item in value]
         case Mapping():
             return dict(value)
         case _:
@@ -62,16 +62,16 @@ def _to_plain(value: object) -> object:
 
 
 def _from_row(name: str, value: Any) -> Any:
-    if FIELDS[name].is_json:
+    if JOB_FIELDS[name].is_json:
         value = None if value is None else json.loads(value)
     if value is None:
         # If the kind or queue of a row is missing, show an empty name, not the default.
-        return "" if FIELDS[name].shown_type is str else DEFAULTS[name]
+        return "" if JOB_FIELDS[name].shown_type is str else JOB_DEFAULTS[name]
     return _to_plain(value)
 
 
 # The values of a job for which only the name was given.
-DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType(
-    {name: NO_LIMIT for name in POLICY_FIELDS if getattr(USUAL, name) is None}
-    | spec_values(JobSpec(name="", kind=""))
+JOB_DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType(
+    {name: NO_LIMIT for name in POLICY_FIELDS if getattr(DEFAULT_POLICY, name) is None}
+    | read_spec_values(JobSpec(name="", kind=""))
 )

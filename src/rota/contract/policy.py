@@ -2,7 +2,7 @@
 
 Its fields are the fields of a job that are marked as policy (job.py). A policy is interned by its
 canonical text: jobs with equal policies share one row, and a run keeps the policy it was created
-with. `from_policy` writes the first five fields even where they have their defaults, so that a
+with. `write_policy` writes the first five fields even where they have their defaults, so that a
 release with other defaults does not change stored jobs. A field that was added later is written
 only if it differs from its default, so that the text of older policies stays the same.
 """
@@ -18,20 +18,20 @@ from typing import Any, Final, get_args, get_type_hints
 from msgspec import UNSET, Struct, defstruct
 
 from rota.contract.documents import find_extra, read_input, read_stored
-from rota.contract.job import FIELDS, POLICY_FIELDS
-from rota.contract.retries import RetriesDraft, from_retries, to_retries
-from rota.core.documents import newer
+from rota.contract.job import JOB_FIELDS, POLICY_FIELDS
+from rota.contract.retries import RetriesDraft, to_retries, write_retries
 from rota.core.errors import InvalidInput, NewerDocument
-from rota.core.policy import NO_LIMIT, USUAL, NewerPolicy, Policy
-from rota.core.retry import Retries
+from rota.core.policy import DEFAULT_POLICY, NO_LIMIT, Policy, UnreadablePolicy
+from rota.core.retry import RetryPolicy
+from rota.core.stored_documents import to_newer_document
 from rota.core.time import durations
 
-ALWAYS_WRITTEN: Final = frozenset({"retries", "timeout", "deadline", "grace", "guarantee"})
+ALWAYS_WRITTEN_FIELDS: Final = frozenset({"retries", "timeout", "deadline", "grace", "guarantee"})
 # A policy without the other fields of a job, as graphs and the database have it. `Any`: the fields
 # are taken from `JobFields` at run time.
 PolicyDraft: Any = defstruct(
     "PolicyDraft",
-    [(name, FIELDS[name].type, UNSET) for name in POLICY_FIELDS],
+    [(name, JOB_FIELDS[name].type, UNSET) for name in POLICY_FIELDS],
     kw_only=True,
     forbid_unknown_fields=True,
 )
@@ -47,30 +47,30 @@ def read_stored_policy(value: Mapping[str, object]) -> Policy:
     or jitter is kept as well, and the default is used. Raises `NewerDocument` if any other value is
     unknown: a guarantee cannot be guessed.
     """
-    return _change_stored(USUAL, value)
+    return _change_stored(DEFAULT_POLICY, value)
 
 
-def known_policy(value: Mapping[str, object]) -> Policy:
-    """Like `read_stored_policy`, but return `NewerPolicy` for an unknown policy, so that a caller
+def read_policy_or_unreadable(value: Mapping[str, object]) -> Policy:
+    """Like `read_stored_policy`, but return `UnreadablePolicy` for an unknown policy, so that a caller
     that reads many policies can go on with the others.
     """
     try:
         return read_stored_policy(value)
     except NewerDocument as error:
-        return NewerPolicy(reason=str(error))
+        return UnreadablePolicy(reason=str(error))
 
 
-def step_policy(said: Mapping[str, object], job: Policy) -> Policy:
+def build_step_policy(own: Mapping[str, object], job: Policy) -> Policy:
     """Return the policy of a step: the job's policy, changed by the fields of the step.
 
     A step does not inherit the deadline of the job, which limits the whole graph run.
     """
-    return _change_stored(replace(job, deadline=None), said)
+    return _change_stored(replace(job, deadline=None), own)
 
 
 def to_policy(draft: Struct) -> Policy:
     """Convert the policy fields of a draft into core's value; omitted fields have defaults."""
-    return change_policy(USUAL, draft)
+    return change_policy(DEFAULT_POLICY, draft)
 
 
 def change_policy(before: Policy, draft: Struct) -> Policy:
@@ -88,12 +88,13 @@ def change_policy(before: Policy, draft: Struct) -> Policy:
     return replace(before, **values, unread=_keep_unread(before, changes))
 
 
-def from_policy(policy: Policy) -> dict[str, object]:
+def write_policy(policy: Policy) -> dict[str, object]:
     """Return the canonical form as JSON values."""
     plain = {
         name: to_plain(value)
         for name in POLICY_FIELDS
-        if (value := getattr(policy, name)) != getattr(USUAL, name) or name in ALWAYS_WRITTEN
+        if (value := getattr(policy, name)) != getattr(DEFAULT_POLICY, name)
+        or name in ALWAYS_WRITTEN_FIELDS
     }
     return plain | dict(policy.unread)
 
@@ -103,10 +104,10 @@ def to_plain(value: object) -> object:
     match value:
         case None:
             return NO_LIMIT
-        case Retries():
-            return from_retries(value)
+        case RetryPolicy():
+            return write_retries(value)
         case timedelta():
-            return durations.iso(value)
+            return durations.to_iso(value)
         case StrEnum():
             return value.value
         case _:
@@ -118,7 +119,7 @@ def _change_stored(before: Policy, value: Mapping[str, object]) -> Policy:
     try:
         policy = change_policy(before, draft)
     except InvalidInput as error:
-        raise newer(error) from error
+        raise to_newer_document(error) from error
     return replace(policy, unread={**policy.unread, **unread}) if unread else policy
 
 
@@ -133,13 +134,14 @@ def _to_core(name: str, value: Any, before: Policy) -> object:
     type_ = _core_types()[name]
     if isinstance(value, RetriesDraft):
         return to_retries(value)
-    if type_ is Retries:
-        return replace(before.retries, most=value)
+    if type_ is RetryPolicy:
+        return replace(before.retries, max_retries=value)
     if (value is None or value == NO_LIMIT) and NoneType in get_args(type_):
         return None
     if type_ is timedelta or timedelta in get_args(type_):
-        bounds = find_extra(FIELDS[name].type)
-        allowed = {key: bounds[key] for key in ("shortest", "longest") if key in bounds}
+        bounds = find_extra(JOB_FIELDS[name].type)
+        names = {"shortest": "minimum", "longest": "maximum"}
+        allowed = {names[key]: bounds[key] for key in names if key in bounds}
         return durations.parse(value, field=name, **allowed)
     return type_(value) if isinstance(type_, type) and issubclass(type_, StrEnum) else value
 

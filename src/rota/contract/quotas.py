@@ -7,9 +7,9 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from rota.contract.documents import fields_by_name, read_input, read_stored
-from rota.contract.pieces import Duration
+from rota.contract.field_types import Duration
 from rota.core.errors import InvalidInput
-from rota.core.quotas import LONGEST_PERIOD, QUOTA_MAXIMA, SHORTEST_PERIOD, Quotas
+from rota.core.quotas import QUOTA_MAXIMA, TICK_PERIOD_MAX, TICK_PERIOD_MIN, Quotas
 from rota.core.time import durations
 
 JobQuota = Annotated[int, Meta(ge=1, le=QUOTA_MAXIMA["max_jobs"])]
@@ -17,7 +17,7 @@ RunQuota = Annotated[int, Meta(ge=1, le=QUOTA_MAXIMA["max_queued"])]
 RunningQuota = Annotated[int, Meta(ge=1, le=QUOTA_MAXIMA["max_running"])]
 StartQuota = Annotated[int, Meta(ge=1, le=QUOTA_MAXIMA["runs_per_s"])]
 NameQuota = Annotated[int, Meta(ge=1, le=QUOTA_MAXIMA["max_kinds"])]
-ThingQuota = Annotated[int, Meta(ge=1, le=QUOTA_MAXIMA["max_keys"])]
+ResourceQuota = Annotated[int, Meta(ge=1, le=QUOTA_MAXIMA["max_keys"])]
 
 
 class QuotasDraft(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -62,19 +62,19 @@ class QuotasDraft(Struct, kw_only=True, forbid_unknown_fields=True, omit_default
         ),
     ] = UNSET
     max_hooks: Annotated[
-        ThingQuota | UnsetType | None,
+        ResourceQuota | UnsetType | None,
         Meta(description="Maximum number of hooks. Default: 1,000."),
     ] = UNSET
     max_calendars: Annotated[
-        ThingQuota | UnsetType | None,
+        ResourceQuota | UnsetType | None,
         Meta(description="Maximum number of calendars. Default: 100."),
     ] = UNSET
     max_secrets: Annotated[
-        ThingQuota | UnsetType | None,
+        ResourceQuota | UnsetType | None,
         Meta(description="Maximum number of secrets. Default: 200."),
     ] = UNSET
     max_keys: Annotated[
-        ThingQuota | UnsetType | None,
+        ResourceQuota | UnsetType | None,
         Meta(description="Maximum number of valid API keys. Default: 100."),
     ] = UNSET
 
@@ -117,15 +117,15 @@ def to_quotas(draft: QuotasDraft) -> Quotas:
 
 def _parse_period(value: str) -> timedelta:
     return durations.parse(
-        value, field="quotas.min_period", shortest=SHORTEST_PERIOD, longest=LONGEST_PERIOD
+        value, field="quotas.min_period", minimum=TICK_PERIOD_MIN, maximum=TICK_PERIOD_MAX
     )
 
 
-def from_quotas(quotas: Quotas) -> dict[str, object]:
+def write_quotas(quotas: Quotas) -> dict[str, object]:
     """Return the stored form: null means no limit, an omitted quota has its default."""
     plain: dict[str, object] = {}
     for name in fields_by_name(QuotasDraft):
         value = getattr(quotas, name)
         if value is not None or name in quotas.unlimited:
-            plain[name] = durations.iso(value) if isinstance(value, timedelta) else value
+            plain[name] = durations.to_iso(value) if isinstance(value, timedelta) else value
     return plain

@@ -5,12 +5,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from rota.contract.documents import FALLBACK
-from rota.contract.pieces import Duration
-from rota.core.retry import LONGEST_DELAY, MOST_RETRIES, Growth, Jitter, Retries
+from rota.contract.documents import FALLBACK_META
+from rota.contract.field_types import Duration
+from rota.core.retry import RETRIES_MAX, RETRY_DELAY_MAX, DelayGrowth, RetryJitter, RetryPolicy
 from rota.core.time import durations
 
-RetriesMax = Annotated[int, Meta(ge=0, le=MOST_RETRIES)]
+RetriesMax = Annotated[int, Meta(ge=0, le=RETRIES_MAX)]
 
 
 class RetriesDraft(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -20,7 +20,7 @@ class RetriesDraft(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaul
         RetriesMax | None, Meta(description="Retries after the first attempt. Default: 3.")
     ] = None
     kind: Annotated[
-        Annotated[Literal["exponential", "constant", "linear", "list"], Meta(extra=FALLBACK)]
+        Annotated[Literal["exponential", "constant", "linear", "list"], Meta(extra=FALLBACK_META)]
         | None,
         Meta(
             description="How the delay grows from retry to retry. Default: `list` if `delays` is "
@@ -39,7 +39,7 @@ class RetriesDraft(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaul
         Meta(description="With kind `list`: the delays in order; the last repeats. Default: none."),
     ] = None
     jitter: Annotated[
-        Annotated[Literal["full", "equal", "none"], Meta(extra=FALLBACK)] | None,
+        Annotated[Literal["full", "equal", "none"], Meta(extra=FALLBACK_META)] | None,
         Meta(
             description="Random share of each delay: all of it (`full`), half of it (`equal`) or "
             "`none`. Default: `full`."
@@ -47,33 +47,33 @@ class RetriesDraft(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaul
     ] = None
 
 
-def to_retries(draft: RetriesDraft | int) -> Retries:
+def to_retries(draft: RetriesDraft | int) -> RetryPolicy:
     """Convert a document, or a number of retries, into core's value."""
     if isinstance(draft, int):
-        return Retries(most=draft)
-    default = Retries()
+        return RetryPolicy(max_retries=draft)
+    default = RetryPolicy()
     delays = draft.delays or ()
-    return Retries(
-        most=default.most if draft.max is None else draft.max,
-        growth=Growth(draft.kind or (Growth.LIST if delays else default.growth)),
-        first=default.first if draft.base is None else _parse_delay(draft.base, "base"),
-        cap=default.cap if draft.cap is None else _parse_delay(draft.cap, "cap"),
+    return RetryPolicy(
+        max_retries=default.max_retries if draft.max is None else draft.max,
+        growth=DelayGrowth(draft.kind or (DelayGrowth.LIST if delays else default.growth)),
+        base_delay=default.base_delay if draft.base is None else _parse_delay(draft.base, "base"),
+        max_delay=default.max_delay if draft.cap is None else _parse_delay(draft.cap, "cap"),
         delays=tuple(_parse_delay(text, f"delays[{place}]") for place, text in enumerate(delays)),
-        jitter=Jitter(draft.jitter or default.jitter),
+        jitter=RetryJitter(draft.jitter or default.jitter),
     )
 
 
 def _parse_delay(value: str, name: str) -> timedelta:
-    return durations.parse(value, field=f"retries.{name}", longest=LONGEST_DELAY)
+    return durations.parse(value, field=f"retries.{name}", maximum=RETRY_DELAY_MAX)
 
 
-def from_retries(retries: Retries) -> dict[str, object]:
+def write_retries(retries: RetryPolicy) -> dict[str, object]:
     """Return the stored form, with every default written out."""
     return {
-        "max": retries.most,
+        "max": retries.max_retries,
         "kind": retries.growth.value,
-        "base": durations.iso(retries.first),
-        "cap": durations.iso(retries.cap),
-        "delays": [durations.iso(delay) for delay in retries.delays],
+        "base": durations.to_iso(retries.base_delay),
+        "cap": durations.to_iso(retries.max_delay),
+        "delays": [durations.to_iso(delay) for delay in retries.delays],
         "jitter": retries.jitter.value,
     }

@@ -7,18 +7,18 @@ from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
-from rota.contract.documents import ALLOWED, FALLBACK, describe_type, fields_by_name
+from rota.contract.documents import ALLOWED_KEY, FALLBACK_META, describe_type, fields_by_name
 from rota.contract.times import Duration, Instant
 from rota.contract.trigger import TYPE_ALLOWED, EventType, TriggerDocument
 from rota.core.time import durations, moments, zones
 from rota.core.time.cron import DayMatch
-from rota.core.time.policies import CATCHUP_MAX, CatchUp, OnBlackout
+from rota.core.time.policies import CATCHUP_RUNS_MAX, CatchUp, OnBlackout
 from rota.core.time.tick import DstGap, DstOverlap
 
 # Rules that can be combined, each once or as a list, and rules that cannot.
-UNITED_RULES: Final = ("cron", "rrule", "every", "at")
+COMBINABLE_RULES: Final = ("cron", "rrule", "every", "at")
 SINGLE_RULES: Final = ("after", "fixed_delay", "immediate", "event", "on_demand")
-RULES: Final = (*UNITED_RULES, *SINGLE_RULES)
+RULE_FIELDS: Final = (*COMBINABLE_RULES, *SINGLE_RULES)
 RULES_MAX: Final = 32
 # Searching the slowest rule that is accepted takes about 15 ms.
 RRULES_MAX: Final = 4
@@ -32,9 +32,9 @@ CALENDARS_ALLOWED: Final = f"the name of a calendar, or a list of at most {CALEN
 
 RuleText = Annotated[
     str,
-    Meta(min_length=1, max_length=RULE_CHARACTERS_MAX, extra={ALLOWED: RULE_TEXT_ALLOWED}),
+    Meta(min_length=1, max_length=RULE_CHARACTERS_MAX, extra={ALLOWED_KEY: RULE_TEXT_ALLOWED}),
 ]
-CalendarName = Annotated[str, Meta(min_length=1, extra={ALLOWED: "the name of a calendar"})]
+CalendarName = Annotated[str, Meta(min_length=1, extra={ALLOWED_KEY: "the name of a calendar"})]
 RuleList = Meta(min_length=1, max_length=RULES_MAX)
 LIST_ALLOWED: Final = f"or a list of 1 to {RULES_MAX}"
 
@@ -112,7 +112,7 @@ class WindowDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defa
     ] = None
 
 
-CatchUpChoice = Annotated[CatchUp, Meta(extra=FALLBACK)]
+CatchUpChoice = Annotated[CatchUp, Meta(extra=FALLBACK_META)]
 
 
 class MisfireDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -144,7 +144,7 @@ class MisfireDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_def
         ),
     ] = None
     max_catchup: Annotated[
-        Annotated[int, Meta(ge=1, le=CATCHUP_MAX)] | None,
+        Annotated[int, Meta(ge=1, le=CATCHUP_RUNS_MAX)] | None,
         Meta(description="With `all`: run at most this many ticks, the newest. Default: 100."),
     ] = None
     pace: Annotated[
@@ -152,7 +152,7 @@ class MisfireDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_def
         Meta(
             description="Rate at which missed ticks are run, such as `10/min`, `1/s` or "
             "`100/PT15M`. Default: no limit.",
-            extra={ALLOWED: PACE_ALLOWED},
+            extra={ALLOWED_KEY: PACE_ALLOWED},
         ),
     ] = None
     late_after: Annotated[
@@ -174,7 +174,9 @@ class ScheduleDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_de
         Meta(
             description="Cron expression or list of them (docs/reference/cron.md), `@every 90s`, "
             "or `@at` with an instant. Default: none.",
-            extra={ALLOWED: f"a cron expression such as 30 2 * * *, {RULE_LENGTH}, {LIST_ALLOWED}"},
+            extra={
+                ALLOWED_KEY: f"a cron expression such as 30 2 * * *, {RULE_LENGTH}, {LIST_ALLOWED}"
+            },
         ),
     ] = None
     rrule: Annotated[
@@ -182,7 +184,7 @@ class ScheduleDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_de
         Meta(
             description="Recurrence rule of RFC 5545, or a list of them. Default: none.",
             extra={
-                ALLOWED: f"a rule such as FREQ=MONTHLY;BYDAY=-1FR, {RULE_LENGTH}, "
+                ALLOWED_KEY: f"a rule such as FREQ=MONTHLY;BYDAY=-1FR, {RULE_LENGTH}, "
                 f"or a list of 1 to {RRULES_MAX}"
             },
         ),
@@ -191,14 +193,16 @@ class ScheduleDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_de
         Duration | EveryDocument | Annotated[list[Duration | EveryDocument], RuleList] | None,
         Meta(
             description="Fixed rate, start to start; a string is `interval`. Default: none.",
-            extra={ALLOWED: f"{durations.WANTED}, an object with interval, anchor, {LIST_ALLOWED}"},
+            extra={
+                ALLOWED_KEY: f"{durations.DURATION_FORMAT}, an object with interval, anchor, {LIST_ALLOWED}"
+            },
         ),
     ] = None
     at: Annotated[
         Instant | Annotated[list[Instant], RuleList] | None,
         Meta(
             description="Once, at this instant, or at each instant of a list. Default: none.",
-            extra={ALLOWED: f"{moments.WANTED}, {LIST_ALLOWED}"},
+            extra={ALLOWED_KEY: f"{moments.INSTANT_FORMAT}, {LIST_ALLOWED}"},
         ),
     ] = None
     after: Annotated[
@@ -220,18 +224,18 @@ class ScheduleDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_de
         EventType | TriggerDocument | None,
         Meta(
             description="When events arrive; a string is `type`. Default: none.",
-            extra={ALLOWED: f"{TYPE_ALLOWED}; or {describe_type(TriggerDocument)}"},
+            extra={ALLOWED_KEY: f"{TYPE_ALLOWED}; or {describe_type(TriggerDocument)}"},
         ),
     ] = None
     on_demand: Annotated[
         bool | None, Meta(description="Only when triggered by a user or a program. Default: none.")
     ] = None
     timezone: Annotated[
-        Annotated[str, Meta(min_length=1, max_length=zones.NAME_LIMIT)] | None,
+        Annotated[str, Meta(min_length=1, max_length=zones.ZONE_NAME_CHARACTERS_MAX)] | None,
         Meta(
             description="IANA time zone of local times. "
             "Default: the zone inside a rule, otherwise UTC.",
-            extra={ALLOWED: "an IANA zone name such as Europe/Berlin"},
+            extra={ALLOWED_KEY: "an IANA zone name such as Europe/Berlin"},
         ),
     ] = None
     day_match: Annotated[
@@ -252,7 +256,7 @@ class ScheduleDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_de
         CalendarName | Annotated[list[CalendarName], Meta(max_length=CALENDARS_MAX)] | None,
         Meta(
             description="Names of calendars whose windows are blackouts. Default: none.",
-            extra={ALLOWED: CALENDARS_ALLOWED},
+            extra={ALLOWED_KEY: CALENDARS_ALLOWED},
         ),
     ] = None
     on_blackout: Annotated[
@@ -282,4 +286,6 @@ class ScheduleDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_de
     ] = None
 
 
-OPTIONS: Final = tuple(name for name in fields_by_name(ScheduleDocument) if name not in RULES)
+OPTION_FIELDS: Final = tuple(
+    name for name in fields_by_name(ScheduleDocument) if name not in RULE_FIELDS
+)

@@ -13,11 +13,11 @@ from zoneinfo import ZoneInfo
 from msgspec import to_builtins
 
 from rota.contract.schedule_fields import (
+    COMBINABLE_RULES,
+    RULE_FIELDS,
     RULE_TEXT_ALLOWED,
-    RULES,
     RULES_MAX,
     SINGLE_RULES,
-    UNITED_RULES,
     EveryDocument,
     FixedDelayDocument,
     ScheduleDocument,
@@ -30,14 +30,14 @@ from rota.core.time.interval import EPOCH, INTERVAL_MIN, Every, EveryAfterEnd
 from rota.core.time.rrule import Rrule
 from rota.core.time.schedule import Immediate, Once, OnDemand, OnEvent, Rule
 
-ORDER: Final = (Cron, Rrule, Every, Once)
+RULE_ORDER: Final = (Cron, Rrule, Every, Once)
 EVERY_ALLOWED: Final = "an interval such as @every 90s, or @every 1h/10m for ten past each hour"
 AT_ALLOWED: Final = "an instant such as @at 2030-01-31T09:00:00Z"
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
-class ScheduleOrigin:
+class ScheduleContext:
     """The context in which a schedule is read. `now` is the time of creation, None for a saved
     schedule; `start` is the start of its window; `error` is raised for values that newer code may
     know.
@@ -52,7 +52,7 @@ class ScheduleOrigin:
     def is_stored(self) -> bool:
         return self.error is NewerDocument
 
-    def since(self, path: str) -> datetime:
+    def find_anchor(self, path: str) -> datetime:
         """Return the instant from which intervals are counted if the rule has no anchor."""
         if self.now is None:
             wanted = "required: an instant such as 2030-01-31T09:00:00Z"
@@ -62,17 +62,17 @@ class ScheduleOrigin:
 
 def find_rules(document: ScheduleDocument) -> list[str]:
     """Return the names of the rules in a document."""
-    return [key for key in RULES if getattr(document, key) is not None]
+    return [key for key in RULE_FIELDS if getattr(document, key) is not None]
 
 
 def build_rules(
-    document: ScheduleDocument, keys: Sequence[str], origin: ScheduleOrigin
+    document: ScheduleDocument, keys: Sequence[str], origin: ScheduleContext
 ) -> tuple[tuple[Rule, ...], str]:
     """Return the rules of a document and their time zone."""
     single = next((key for key in keys if key in SINGLE_RULES), None)
     if single is not None and len(keys) > 1:
         wanted = (
-            f"{single} cannot be combined with another rule; only {', '.join(UNITED_RULES)} can"
+            f"{single} cannot be combined with another rule; only {', '.join(COMBINABLE_RULES)} can"
         )
         raise origin.error(single, to_builtins(getattr(document, single)), wanted)
     timezone = _find_timezone(document)
@@ -82,7 +82,7 @@ def build_rules(
     if document.cron is not None:
         rules += _build_crons(document, origin)
     if document.rrule is not None:
-        rules += _build_rrules(document, origin, zones.zone(timezone))
+        rules += _build_rrules(document, origin, zones.get_zone(timezone))
     if document.every is not None:
         every: list[str | EveryDocument] = _to_list(document.every)
         rules += [_build_every(item, path, origin) for item, path in _with_paths(every, "every")]
@@ -93,7 +93,7 @@ def build_rules(
         wanted = f"at most {RULES_MAX} rules are allowed"
         raise InvalidSchedule("schedule", f"{len(rules)} rules", wanted)
     if len(rules) > 1:
-        rules.sort(key=lambda rule: ORDER.index(type(rule)))
+        rules.sort(key=lambda rule: RULE_ORDER.index(type(rule)))
     return tuple(rules), timezone
 
 
@@ -113,13 +113,13 @@ def _write_rule(rule: Rule) -> tuple[str, object]:
         case Rrule():
             return "rrule", rule.text
         case Every():
-            anchor = moments.rfc3339(rule.anchor)
-            return "every", {"interval": durations.iso(rule.interval), "anchor": anchor}
+            anchor = moments.to_rfc3339(rule.anchor)
+            return "every", {"interval": durations.to_iso(rule.interval), "anchor": anchor}
         case EveryAfterEnd():
-            anchor = moments.rfc3339(rule.anchor)
-            return "fixed_delay", {"delay": durations.iso(rule.delay), "anchor": anchor}
+            anchor = moments.to_rfc3339(rule.anchor)
+            return "fixed_delay", {"delay": durations.to_iso(rule.delay), "anchor": anchor}
         case Once():
-            return "at", moments.rfc3339(rule.at)
+            return "at", moments.to_rfc3339(rule.at)
         case Immediate():
             return "immediate", True
         case OnEvent():
@@ -153,18 +153,18 @@ def _find_timezone(document: ScheduleDocument) -> str:
     names = {} if document.timezone is None else {"timezone": document.timezone}
     for text, path in _texts(document.cron, "cron"):
         # `@every` and `@at` are instants and carry no zone.
-        inside = None if _is_alias(text) else cron.parse(text).timezone
+        inside = None if _is_alias(text) else cron.parse_cron(text).timezone
         if inside is not None:
             names[path] = inside
     for text, path in _texts(document.rrule, "rrule"):
-        inside = rrule.timezone_of(text)
+        inside = rrule.read_timezone(text)
         if inside is not None:
             names[path] = inside
     if len(set(names.values())) > 1:
         both = " and ".join(f"{name} in {path}" for path, name in names.items())
         raise InvalidSchedule("timezone", both, "a schedule must have a single time zone")
     timezone = next(iter(names.values()), "UTC")
-    zones.zone(timezone)
+    zones.get_zone(timezone)
     return timezone
 
 
@@ -172,18 +172,18 @@ def _is_alias(text: str) -> bool:
     return text.split(maxsplit=1)[0].lower() in {"@every", "@at"}
 
 
-def _build_crons(document: ScheduleDocument, origin: ScheduleOrigin) -> Iterator[Rule]:
+def _build_crons(document: ScheduleDocument, origin: ScheduleContext) -> Iterator[Rule]:
     day_match = document.day_match or DayMatch.ANY
     for text, path in _texts(document.cron, "cron"):
         if _is_alias(text):
             yield _build_alias(text, path, origin)
         else:
             # Parsed twice: the second time without its zone, which is now the schedule's zone.
-            bare = cron.parse(text, seed=origin.seed, day_match=day_match).text
-            yield cron.parse(bare, seed=origin.seed, day_match=day_match)
+            bare = cron.parse_cron(text, seed=origin.seed, day_match=day_match).text
+            yield cron.parse_cron(bare, seed=origin.seed, day_match=day_match)
 
 
-def _build_alias(text: str, path: str, origin: ScheduleOrigin) -> Rule:
+def _build_alias(text: str, path: str, origin: ScheduleContext) -> Rule:
     name, *rest = text.split()
     if len(rest) != 1:
         wanted = EVERY_ALLOWED if name.lower() == "@every" else AT_ALLOWED
@@ -191,9 +191,9 @@ def _build_alias(text: str, path: str, origin: ScheduleOrigin) -> Rule:
     if name.lower() == "@at":
         return _build_once(rest[0], path)
     length, slash, phase = rest[0].partition("/")
-    interval = durations.parse(length, field=path, shortest=INTERVAL_MIN, error=InvalidSchedule)
+    interval = durations.parse(length, field=path, minimum=INTERVAL_MIN, error=InvalidSchedule)
     if not slash:
-        return Every(interval=interval, anchor=origin.since(path))
+        return Every(interval=interval, anchor=origin.find_anchor(path))
     offset = durations.parse(phase, field=path, error=InvalidSchedule)
     if offset >= interval:
         wanted = "the phase after the slash must be shorter than the interval"
@@ -202,7 +202,7 @@ def _build_alias(text: str, path: str, origin: ScheduleOrigin) -> Rule:
 
 
 def _build_rrules(
-    document: ScheduleDocument, origin: ScheduleOrigin, zone: ZoneInfo
+    document: ScheduleDocument, origin: ScheduleContext, zone: ZoneInfo
 ) -> Iterator[Rule]:
     start = origin.start or origin.now
     midnight = None
@@ -210,13 +210,13 @@ def _build_rrules(
         # Midnight, so that FREQ=DAILY;BYHOUR=9 means 9:00 sharp, whenever the job was created.
         midnight = datetime.combine(start.astimezone(zone).date(), time())
     for text, _ in _texts(document.rrule, "rrule"):
-        yield rrule.parse(text, zone=zone, start=midnight)
+        yield rrule.parse_rrule(text, zone=zone, start=midnight)
 
 
-def _build_every(item: str | EveryDocument, path: str, origin: ScheduleOrigin) -> Every:
+def _build_every(item: str | EveryDocument, path: str, origin: ScheduleContext) -> Every:
     part = EveryDocument(interval=item) if isinstance(item, str) else item
     interval = durations.parse(
-        part.interval, field=f"{path}.interval", shortest=INTERVAL_MIN, error=origin.error
+        part.interval, field=f"{path}.interval", minimum=INTERVAL_MIN, error=origin.error
     )
     return Every(interval=interval, anchor=_find_anchor(part.anchor, path, origin))
 
@@ -225,13 +225,11 @@ def _build_once(item: str, path: str) -> Once:
     return Once(at=moments.parse(item, field=path, error=InvalidSchedule))
 
 
-def _build_single(document: ScheduleDocument, key: str, origin: ScheduleOrigin) -> Rule:
+def _build_single(document: ScheduleDocument, key: str, origin: ScheduleContext) -> Rule:
     if document.fixed_delay is not None:
         return _build_fixed_delay(document.fixed_delay, key, origin)
     if document.after is not None:
-        delay = durations.parse(
-            document.after, field=key, shortest=timedelta(0), error=origin.error
-        )
+        delay = durations.parse(document.after, field=key, minimum=timedelta(0), error=origin.error)
         if origin.now is None:
             wanted = "a saved schedule has `at` with the instant instead of `after`"
             raise origin.error(key, document.after, wanted)
@@ -246,16 +244,16 @@ def _build_single(document: ScheduleDocument, key: str, origin: ScheduleOrigin) 
 
 
 def _build_fixed_delay(
-    item: str | FixedDelayDocument, path: str, origin: ScheduleOrigin
+    item: str | FixedDelayDocument, path: str, origin: ScheduleContext
 ) -> EveryAfterEnd:
     part = FixedDelayDocument(delay=item) if isinstance(item, str) else item
     delay = durations.parse(
-        part.delay, field=f"{path}.delay", shortest=INTERVAL_MIN, error=origin.error
+        part.delay, field=f"{path}.delay", minimum=INTERVAL_MIN, error=origin.error
     )
     return EveryAfterEnd(delay=delay, anchor=_find_anchor(part.anchor, path, origin))
 
 
-def _find_anchor(anchor: str | None, path: str, origin: ScheduleOrigin) -> datetime:
+def _find_anchor(anchor: str | None, path: str, origin: ScheduleContext) -> datetime:
     if anchor is None:
-        return origin.since(f"{path}.anchor")
+        return origin.find_anchor(f"{path}.anchor")
     return moments.parse(anchor, field=f"{path}.anchor", error=origin.error)

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from rota.contract.documents import choices_of, fields_by_name
+from rota.contract.documents import fields_by_name, find_all_choices
 
 _REFERENCE: Final = "$ref"
 _NULL: Final = {"type": "null"}
@@ -24,7 +24,7 @@ def render_schema(shape: type[Struct]) -> dict[str, Any]:
     for name, field in fields_by_name(shape).items():
         if "enum" in rendered["properties"][name]:
             # msgspec sorts the choices; forms show them in the order of the struct.
-            choices, _ = next(choices_of(field.type))
+            choices, _ = next(find_all_choices(field.type))
             rendered["properties"][name]["enum"] = list(choices)
     return rendered
 

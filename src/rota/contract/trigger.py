@@ -8,27 +8,27 @@ from typing import Annotated, Final
 
 from msgspec import Meta, Struct, to_builtins
 
-from rota.contract.documents import ALLOWED, read_input, read_stored
+from rota.contract.documents import ALLOWED_KEY, read_input, read_stored
 from rota.contract.times import Duration
 from rota.core import expressions
-from rota.core.documents import newer
 from rota.core.errors import InvalidInput, InvalidSchedule, NewerDocument
+from rota.core.stored_documents import to_newer_document
 from rota.core.time import durations
 from rota.core.time.trigger import (
     BATCH_SIZE_MAX,
-    DEBOUNCE_PATIENCE,
+    DEBOUNCE_MAX_WAIT_FACTOR,
     EVENT_TYPE_CHARACTERS_MAX,
     EXPRESSION_CHARACTERS_MAX,
-    EXPRESSION_NAMES,
-    GATHERING_MAX,
-    GATHERING_MIN,
+    GROUPING_PERIOD_MAX,
+    GROUPING_PERIOD_MIN,
+    TRIGGER_EXPRESSION_NAMES,
     TRIGGER_TYPES_MAX,
     TYPE_PATTERN,
     AllOf,
-    Batch,
+    BatchGrouping,
     Debounce,
+    EventPattern,
     Trigger,
-    Wanted,
 )
 
 TYPE_ALLOWED: Final = (
@@ -41,11 +41,13 @@ EXPRESSION_ALLOWED: Final = (
 )
 EventType = Annotated[
     str,
-    Meta(min_length=1, max_length=EVENT_TYPE_CHARACTERS_MAX, extra={ALLOWED: TYPE_ALLOWED}),
+    Meta(min_length=1, max_length=EVENT_TYPE_CHARACTERS_MAX, extra={ALLOWED_KEY: TYPE_ALLOWED}),
 ]
 EventExpression = Annotated[
     str,
-    Meta(min_length=1, max_length=EXPRESSION_CHARACTERS_MAX, extra={ALLOWED: EXPRESSION_ALLOWED}),
+    Meta(
+        min_length=1, max_length=EXPRESSION_CHARACTERS_MAX, extra={ALLOWED_KEY: EXPRESSION_ALLOWED}
+    ),
 ]
 TYPE_DESCRIPTION: Final = (
     "Event type: `order.paid`, `order.*` for every type below `order`, or `*` for all."
@@ -76,7 +78,7 @@ class DebounceDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_de
         Duration | None,
         Meta(
             description="Maximum delay after the first event, up to 7 days. "
-            f"Default: {DEBOUNCE_PATIENCE} times `quiet`, at most 7 days."
+            f"Default: {DEBOUNCE_MAX_WAIT_FACTOR} times `quiet`, at most 7 days."
         ),
     ] = None
     key: Annotated[EventExpression | None, Meta(description=KEY_DESCRIPTION)] = None
@@ -123,7 +125,7 @@ class TriggerDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_def
         Meta(
             description="One run when an event of each of these types has arrived. "
             "Default: one run per event of `type`.",
-            extra={ALLOWED: f"a list of 2 to {TRIGGER_TYPES_MAX} types or objects with type"},
+            extra={ALLOWED_KEY: f"a list of 2 to {TRIGGER_TYPES_MAX} types or objects with type"},
         ),
     ] = None
     within: Annotated[
@@ -161,13 +163,13 @@ def build_stored_trigger(document: str | TriggerDocument, path: str) -> Trigger:
     try:
         return build_trigger(document, path, NewerDocument)
     except InvalidInput as error:
-        raise newer(error) from error
+        raise to_newer_document(error) from error
 
 
 def build_trigger(document: str | TriggerDocument, path: str, error: type[InvalidInput]) -> Trigger:
     """Check and build a trigger; raise `error` with the path of the wrong field."""
     if isinstance(document, str):
-        return Trigger(wanted=(_build_match(document, None, path, path),))
+        return Trigger(patterns=(_build_match(document, None, path, path),))
     modes = [key for key in ("debounce", "batch", "all_of") if getattr(document, key) is not None]
     if len(modes) > 1:
         first, second = modes[:2]
@@ -187,44 +189,44 @@ def build_trigger(document: str | TriggerDocument, path: str, error: type[Invali
     wanted_event = _build_match(document.type, document.where, path, f"{path}.type")
     if document.batch is not None:
         batch = _build_batch(document.batch, f"{path}.batch", error)
-        return Trigger(wanted=(wanted_event,), gathering=batch)
+        return Trigger(patterns=(wanted_event,), grouping=batch)
     debounce = None
     if document.debounce is not None:
         debounce = _build_debounce(document.debounce, f"{path}.debounce", error)
-    return Trigger(wanted=(wanted_event,), gathering=debounce)
+    return Trigger(patterns=(wanted_event,), grouping=debounce)
 
 
 def write_trigger(trigger: Trigger) -> object:
     """Write the canonical form."""
-    match trigger.gathering:
+    match trigger.grouping:
         case AllOf() as several:
-            parts = [_write_match(wanted) for wanted in trigger.wanted]
-            return {"all_of": parts, "within": durations.iso(several.within), "key": several.key}
+            parts = [_write_match(wanted) for wanted in trigger.patterns]
+            return {"all_of": parts, "within": durations.to_iso(several.within), "key": several.key}
         case Debounce() as debounce:
             gathering: dict[str, object] = {
                 "debounce": {
-                    "quiet": durations.iso(debounce.quiet),
-                    "most": durations.iso(debounce.most),
+                    "quiet": durations.to_iso(debounce.quiet),
+                    "most": durations.to_iso(debounce.max_wait),
                     "key": debounce.key,
                 }
             }
-        case Batch() as batch:
-            within = durations.iso(batch.within)
+        case BatchGrouping() as batch:
+            within = durations.to_iso(batch.within)
             gathering = {"batch": {"size": batch.size, "within": within, "key": batch.key}}
         case None:
             gathering = {}
-    (only,) = trigger.wanted
+    (only,) = trigger.patterns
     return {**_write_match(only), **gathering} if gathering or only.where else only.type
 
 
-def _write_match(wanted: Wanted) -> dict[str, object]:
+def _write_match(wanted: EventPattern) -> dict[str, object]:
     return {"type": wanted.type, **({"where": wanted.where} if wanted.where else {})}
 
 
-def _build_match(event_type: str, where: str | None, path: str, type_path: str) -> Wanted:
+def _build_match(event_type: str, where: str | None, path: str, type_path: str) -> EventPattern:
     if not TYPE_PATTERN.fullmatch(event_type):
         raise InvalidSchedule(type_path, event_type, f"expected {TYPE_ALLOWED}")
-    return Wanted(type=event_type, where=_check_expression(where, f"{path}.where"))
+    return EventPattern(type=event_type, where=_check_expression(where, f"{path}.where"))
 
 
 def _check_expression(text: str | None, path: str) -> str | None:
@@ -232,7 +234,7 @@ def _check_expression(text: str | None, path: str) -> str | None:
     if text is not None:
         if not text.strip():
             raise InvalidSchedule(path, text, f"expected {EXPRESSION_ALLOWED}")
-        expressions.parse(text, field=path, names=EXPRESSION_NAMES)
+        expressions.parse_expression(text, field=path, names=TRIGGER_EXPRESSION_NAMES)
     return text
 
 
@@ -242,16 +244,16 @@ def _build_debounce(
     if isinstance(document, str):
         document = DebounceDocument(quiet=document)
     quiet = _parse_length(document.quiet, f"{path}.quiet", error)
-    most = min(DEBOUNCE_PATIENCE * quiet, GATHERING_MAX)
+    most = min(DEBOUNCE_MAX_WAIT_FACTOR * quiet, GROUPING_PERIOD_MAX)
     if document.most is not None:
         most = _parse_length(document.most, f"{path}.most", error, shortest=quiet)
-    return Debounce(quiet=quiet, most=most, key=_check_expression(document.key, f"{path}.key"))
+    return Debounce(quiet=quiet, max_wait=most, key=_check_expression(document.key, f"{path}.key"))
 
 
-def _build_batch(document: BatchDocument, path: str, error: type[InvalidInput]) -> Batch:
+def _build_batch(document: BatchDocument, path: str, error: type[InvalidInput]) -> BatchGrouping:
     within = _parse_length(document.within, f"{path}.within", error)
     key = _check_expression(document.key, f"{path}.key")
-    return Batch(size=document.size, within=within, key=key)
+    return BatchGrouping(size=document.size, within=within, key=key)
 
 
 def _build_all_of(document: TriggerDocument, path: str, error: type[InvalidInput]) -> Trigger:
@@ -268,10 +270,12 @@ def _build_all_of(document: TriggerDocument, path: str, error: type[InvalidInput
         here = f"{path}.all_of[{place}]"
         matches.append(_build_match(part.type, part.where, here, f"{here}.type"))
     several = AllOf(within=within, key=_check_expression(document.key, f"{path}.key"))
-    return Trigger(wanted=tuple(matches), gathering=several)
+    return Trigger(patterns=tuple(matches), grouping=several)
 
 
 def _parse_length(
-    text: str, path: str, error: type[InvalidInput], *, shortest: timedelta = GATHERING_MIN
+    text: str, path: str, error: type[InvalidInput], *, shortest: timedelta = GROUPING_PERIOD_MIN
 ) -> timedelta:
-    return durations.parse(text, field=path, shortest=shortest, longest=GATHERING_MAX, error=error)
+    return durations.parse(
+        text, field=path, minimum=shortest, maximum=GROUPING_PERIOD_MAX, error=error
+    )

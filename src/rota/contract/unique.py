@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from rota.contract.documents import read_input
-from rota.contract.pieces import Duration
-from rota.core.submission import MOST_KEY
+from rota.contract.field_types import Duration
+from rota.core.submissions import LIMIT_KEY_CHARACTERS_MAX
 from rota.core.time import durations
-from rota.core.uniqueness import LONGEST, OnConflict, Unique, While
+from rota.core.uniqueness import KEY_HELD_MAX, HeldWhile, OnConflict, UniqueRule
 
 
 class UniqueDraft(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -17,7 +17,7 @@ class UniqueDraft(Struct, kw_only=True, forbid_unknown_fields=True, omit_default
     """
 
     key: Annotated[
-        Annotated[str, Meta(min_length=1, max_length=MOST_KEY)],
+        Annotated[str, Meta(min_length=1, max_length=LIMIT_KEY_CHARACTERS_MAX)],
         Meta(
             description="Submissions with the same key are duplicates; `{args.id}` is replaced by "
             "the value in the payload."
@@ -49,18 +49,18 @@ class UniqueDraft(Struct, kw_only=True, forbid_unknown_fields=True, omit_default
     ] = UNSET
 
 
-def read_unique(value: object) -> Unique:
+def read_unique(value: object) -> UniqueRule:
     """Read a rule that a person or a program wrote."""
     return to_unique(read_input(UniqueDraft, value, path="unique"))
 
 
-def to_unique(draft: UniqueDraft) -> Unique:
+def to_unique(draft: UniqueDraft) -> UniqueRule:
     within = draft.within
     values: dict[str, Any] = {"key": draft.key}
     if draft.held_while is not UNSET:
-        values["held_while"] = While(draft.held_while)
+        values["held_while"] = HeldWhile(draft.held_while)
     if draft.on_conflict is not UNSET:
         values["on_conflict"] = OnConflict(draft.on_conflict)
     if within is not UNSET:
-        values["within"] = durations.parse(within, field="unique.within", longest=LONGEST)
-    return Unique(**values)
+        values["within"] = durations.parse(within, field="unique.within", maximum=KEY_HELD_MAX)
+    return UniqueRule(**values)

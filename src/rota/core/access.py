@@ -43,7 +43,7 @@ _LADDER: Final = (
     (Role.PLATFORM, frozenset({Permission.PLATFORM})),
 )
 _RANKS: Final = {role: rank for rank, (role, _) in enumerate(_LADDER)}
-PERMITTED: Final[dict[Role, frozenset[Permission]]] = {
+ROLE_PERMISSIONS: Final[dict[Role, frozenset[Permission]]] = {
     role: frozenset[Permission]().union(*(granted for _, granted in _LADDER[: rank + 1]))
     for role, rank in _RANKS.items()
 }
@@ -62,23 +62,23 @@ class Principal:
     expires_at: datetime | None = None
 
 
-def may(principal: Principal, permission: Permission) -> bool:
+def is_allowed(principal: Principal, permission: Permission) -> bool:
     """Return whether the principal's role has the permission."""
-    return permission in PERMITTED[principal.role]
+    return permission in ROLE_PERMISSIONS[principal.role]
 
 
-def demand(principal: Principal, permission: Permission) -> None:
+def require_permission(principal: Principal, permission: Permission) -> None:
     """Raise `NotAllowed` unless the principal's role has the permission."""
-    if not may(principal, permission):
+    if not is_allowed(principal, permission):
         needed = next(role for role, granted in _LADDER if permission in granted)
         raise NotAllowed(permission.value, principal.role.value, needed.value)
 
 
-def demand_grant(principal: Principal, role: Role) -> None:
+def require_grant(principal: Principal, role: Role) -> None:
     """Raise `NotAllowed` unless the principal may create a key of this role.
 
     The role must not be above the principal's own. Only a platform key creates platform keys.
     """
-    demand(principal, Permission.MANAGE)
+    require_permission(principal, Permission.MANAGE)
     if _RANKS[role] > _RANKS[principal.role]:
         raise NotAllowed(f"create {role.value} keys", principal.role.value, role.value)

@@ -17,9 +17,9 @@ JOB_TYPES: Final[Mapping[str, str]] = {
     "DATA_SYNC": "sync",
 }
 # A program if the payload has `argv`; otherwise a handler of an app, by the name of the job.
-CUSTOM: Final = "CUSTOM"
-SHELL: Final = "shell"
-PROGRAM: Final = "argv"
+CUSTOM_JOB_TYPE: Final = "CUSTOM"
+SHELL_KIND: Final = "shell"
+PROGRAM_FIELD: Final = "argv"
 
 # Aliases of the states of runs and jobs, in any case. A name that is no alias is a state itself.
 RUN_STATUSES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -41,22 +41,22 @@ JOB_STATUSES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def kind_of_job_type(job_type: str, *, payload: object = None, name: str | None = None) -> str:
+def resolve_job_type(job_type: str, *, payload: object = None, name: str | None = None) -> str:
     """Return the kind for a `job_type`; a name that is not an alias is the kind itself."""
-    if job_type != CUSTOM:
+    if job_type != CUSTOM_JOB_TYPE:
         return JOB_TYPES.get(job_type, job_type)
-    if isinstance(payload, Mapping) and PROGRAM in payload:
-        return SHELL
+    if isinstance(payload, Mapping) and PROGRAM_FIELD in payload:
+        return SHELL_KIND
     if name is None:
         wanted = (
-            f"needs `{PROGRAM}` in the payload to run a program, or a `name` or `kind` of one of "
+            f"needs `{PROGRAM_FIELD}` in the payload to run a program, or a `name` or `kind` of one of "
             "your handlers"
         )
         raise InvalidInput("job_type", job_type, wanted)
     return name
 
 
-def statuses_of(words: Iterable[str], aliases: Mapping[str, tuple[str, ...]]) -> list[str]:
+def resolve_statuses(words: Iterable[str], aliases: Mapping[str, tuple[str, ...]]) -> list[str]:
     """Return the states that these names stand for, sorted, without duplicates."""
     states = {state for word in words for state in aliases.get(word.lower(), (word.lower(),))}
     return sorted(states)

@@ -16,16 +16,16 @@ from zlib import crc32
 
 from rota.core.errors import InvalidInput, Unauthenticated
 
-BITS: Final = 256
-HANDLE: Final = 8
-SECRET: Final = 43
-CHECKSUM: Final = 6
-PREFIX: Final = "rota"
+KEY_BITS: Final = 256
+HANDLE_LENGTH: Final = 8
+SECRET_LENGTH: Final = 43
+CHECKSUM_LENGTH: Final = 6
+KEY_PREFIX: Final = "rota"
 # The exact length of a key; text of another length is not parsed.
-LENGTH: Final = len(PREFIX) + HANDLE + SECRET + CHECKSUM + 3
+KEY_LENGTH: Final = len(KEY_PREFIX) + HANDLE_LENGTH + SECRET_LENGTH + CHECKSUM_LENGTH + 3
 _DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _SHAPE: Final = re.compile(
-    rf"{PREFIX}_([0-9A-Za-z]{{{HANDLE}}})_([0-9A-Za-z]{{{SECRET}}})_([0-9A-Za-z]{{{CHECKSUM}}})"
+    rf"{KEY_PREFIX}_([0-9A-Za-z]{{{HANDLE_LENGTH}}})_([0-9A-Za-z]{{{SECRET_LENGTH}}})_([0-9A-Za-z]{{{CHECKSUM_LENGTH}}})"
 )
 
 
@@ -44,35 +44,35 @@ class NewApiKey(ApiKey):
     text: str = field(repr=False)
 
 
-def make(bits: bytes) -> NewApiKey:
+def create_key(bits: bytes) -> NewApiKey:
     """Create a key from 256 random bits."""
-    if len(bits) * 8 != BITS:
-        raise InvalidInput("bits", len(bits) * 8, f"expected {BITS} random bits")
-    secret = _base62(int.from_bytes(bits, "big"), SECRET)
+    if len(bits) * 8 != KEY_BITS:
+        raise InvalidInput("bits", len(bits) * 8, f"expected {KEY_BITS} random bits")
+    secret = _base62(int.from_bytes(bits, "big"), SECRET_LENGTH)
     number = int.from_bytes(blake2b(bits, digest_size=16, person=b"rota handle").digest(), "big")
-    handle = _base62(number % 62**HANDLE, HANDLE)
-    body = f"{PREFIX}_{handle}_{secret}"
+    handle = _base62(number % 62**HANDLE_LENGTH, HANDLE_LENGTH)
+    body = f"{KEY_PREFIX}_{handle}_{secret}"
     return NewApiKey(handle=handle, digest=_digest(secret), text=f"{body}_{_checksum(body)}")
 
 
-def parse(text: str) -> ApiKey:
+def parse_key(text: str) -> ApiKey:
     """Parse a key; raise `Unauthenticated` if it is malformed.
 
     This function compares only parts that are not secret. The secret itself is compared by its
     digest, in an index, which tells an attacker nothing about the secret.
     """
-    found = _SHAPE.fullmatch(text) if len(text) == LENGTH else None
+    found = _SHAPE.fullmatch(text) if len(text) == KEY_LENGTH else None
     if found is None:
         raise Unauthenticated("the API key is malformed")
     handle, secret, checksum = found.groups()
-    if _checksum(f"{PREFIX}_{handle}_{secret}") != checksum:
+    if _checksum(f"{KEY_PREFIX}_{handle}_{secret}") != checksum:
         raise Unauthenticated("the checksum of the API key is wrong: it was mistyped or truncated")
     return ApiKey(handle=handle, digest=_digest(secret))
 
 
-def digest_of(text: str) -> bytes:
+def compute_digest(text: str) -> bytes:
     """Return the digest of a key; raise `Unauthenticated` if the text is malformed."""
-    return parse(text).digest
+    return parse_key(text).digest
 
 
 def _digest(secret: str) -> bytes:
@@ -80,7 +80,7 @@ def _digest(secret: str) -> bytes:
 
 
 def _checksum(body: str) -> str:
-    return _base62(crc32(body.encode()), CHECKSUM)
+    return _base62(crc32(body.encode()), CHECKSUM_LENGTH)
 
 
 def _base62(number: int, length: int) -> str:

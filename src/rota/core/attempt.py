@@ -9,7 +9,7 @@ from rota.core.outcome import Outcome
 from rota.core.policy import Policy
 
 
-class Stopping(Enum):
+class StopReason(Enum):
     """Why a running attempt is asked to stop."""
 
     TIMEOUT = auto()
@@ -19,7 +19,7 @@ class Stopping(Enum):
     LEASE = auto()
 
 
-class Ended(NamedTuple):
+class EndedAttempt(NamedTuple):
     """A finished attempt. `result` is JSON; `is_recorded` is true if the attempt completed its run
     in its own transaction; `lasted` is in seconds.
     """
@@ -33,4 +33,4 @@ class Ended(NamedTuple):
     outcome: Outcome
     result: str | None
     is_recorded: bool
-    lasted: float
+    duration_s: float

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from random import Random
 
 # 2**30 times any pause exceeds every longest pause; the bound keeps the number small.
-MOST_DOUBLINGS: Final = 30
+DOUBLINGS_MAX: Final = 30
 # Random share of a pause, so that workers do not probe the same target at the same moment.
-JITTER: Final = 0.25
+PAUSE_JITTER_SHARE: Final = 0.25
 
 
-class Verdict(Enum):
+class TargetVerdict(Enum):
     """What the outcome of an attempt says about the target."""
 
     UP = auto()
@@ -40,7 +40,7 @@ class Verdict(Enum):
     NOTHING = auto()
 
 
-class Change(Enum):
+class BreakerChange(Enum):
     """How the outcome of an attempt changed the breaker."""
 
     OPENED = auto()
@@ -49,7 +49,7 @@ class Change(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Breaking:
+class BreakerRule:
     """When to open, and for how long: `pause` at first, doubled after each failed probe, up to
     `longest`. `after` 0 disables the breaker.
     """
@@ -75,7 +75,7 @@ class Breaker:
         "pause",
     )
 
-    def __init__(self, rule: Breaking) -> None:
+    def __init__(self, rule: BreakerRule) -> None:
         self._rule = rule
         self._probe_at: float | None = None
         # A caller was told to come back at the moment of the next probe.
@@ -91,11 +91,11 @@ class Breaker:
         return self._probe_at is not None
 
     @property
-    def is_blank(self) -> bool:
+    def is_new(self) -> bool:
         """Whether it is in the state of a new breaker."""
         return self.era == 0 and self.failures == 0
 
-    def lets_through(self, now: float) -> bool:
+    def try_pass(self, now: float) -> bool:
         """Return whether an attempt may start; while the breaker is open, it is the probe."""
         if self._probe_at is None:
             return True
@@ -104,7 +104,7 @@ class Breaker:
         self._probe_next_at(now + self.pause)
         return True
 
-    def come_back(self, now: float, *, left: float | None, chance: "Random") -> float:
+    def compute_return_delay(self, now: float, *, time_left: float | None, rng: "Random") -> float:
         """Return in how many seconds an attempt that was turned away should ask again.
 
         `left` is the time until its deadline. The first attempt comes back for the probe, the
@@ -117,20 +117,20 @@ class Breaker:
             self._has_prober = True
             return until_probe
         spread = self.pause
-        if left is not None and left > until_probe:
+        if time_left is not None and time_left > until_probe:
             # Spreading must not make the run miss its deadline.
-            spread = min(spread, (left - until_probe) / 2)
-        return until_probe + spread * chance.random()
+            spread = min(spread, (time_left - until_probe) / 2)
+        return until_probe + spread * rng.random()
 
-    def tell(
+    def record_verdict(
         self,
-        verdict: Verdict,
+        verdict: TargetVerdict,
         *,
         era: int,
         now: float,
-        chance: "Random",
-        wish: timedelta | None = None,
-    ) -> Change | None:
+        rng: "Random",
+        requested_pause: timedelta | None = None,
+    ) -> BreakerChange | None:
         """Record the verdict of an attempt that passed in `era`.
 
         `wish` is the pause that the target itself asked for. Returns how the breaker changed.
@@ -138,47 +138,47 @@ class Breaker:
         if era != self.era:
             return None
         match verdict:
-            case Verdict.UP:
+            case TargetVerdict.UP:
                 return self._record_success()
-            case Verdict.DOWN:
-                return self._record_failure(now, chance, wish)
-            case Verdict.NOTHING:
+            case TargetVerdict.DOWN:
+                return self._record_failure(now, rng, requested_pause)
+            case TargetVerdict.NOTHING:
                 if self._probe_at is not None:
                     # The probe was cancelled or handed back: the next attempt may probe now.
                     self._probe_next_at(now)
                 return None
 
-    def _record_success(self) -> Change | None:
+    def _record_success(self) -> BreakerChange | None:
         self.failures = 0
         if self._probe_at is None:
             return None
         self._probe_at, self._failed_probes = None, 0
         self.era += 1
-        return Change.CLOSED
+        return BreakerChange.CLOSED
 
     def _record_failure(
-        self, now: float, chance: "Random", wish: timedelta | None
-    ) -> Change | None:
+        self, now: float, rng: "Random", requested_pause: timedelta | None
+    ) -> BreakerChange | None:
         self.failures += 1
         was_open = self._probe_at is not None
         if not was_open and self.failures < self._rule.after:
             return None
         longest = self._rule.longest.total_seconds()
-        doublings = min(self._failed_probes, MOST_DOUBLINGS)
+        doublings = min(self._failed_probes, DOUBLINGS_MAX)
         doubled = self._rule.pause.total_seconds() * 2**doublings
-        self.pause = min(doubled, longest) * (1 - JITTER * chance.random())
-        if wish is not None:
-            self.pause = max(self.pause, min(wish.total_seconds(), longest))
+        self.pause = min(doubled, longest) * (1 - PAUSE_JITTER_SHARE * rng.random())
+        if requested_pause is not None:
+            self.pause = max(self.pause, min(requested_pause.total_seconds(), longest))
         self._failed_probes += 1
         self.era += 1
         self._probe_next_at(now + self.pause)
-        return Change.STAYED_OPEN if was_open else Change.OPENED
+        return BreakerChange.STAYED_OPEN if was_open else BreakerChange.OPENED
 
     def _probe_next_at(self, time: float) -> None:
         self._probe_at, self._has_prober = time, False
 
 
-def verdict_of(outcome: Outcome, *, is_named: bool, only_calls: bool = False) -> Verdict:
+def judge_outcome(outcome: Outcome, *, is_named: bool, only_calls: bool = False) -> TargetVerdict:
     """Return what an outcome says about the target.
 
     If the executor reports whether it reached the target, that decides. If the job set the target
@@ -187,14 +187,14 @@ def verdict_of(outcome: Outcome, *, is_named: bool, only_calls: bool = False) ->
     """
     match outcome:
         case Succeeded():
-            return Verdict.UP
+            return TargetVerdict.UP
         case Failed(reached=True):
-            return Verdict.UP
+            return TargetVerdict.UP
         case Failed(reached=False):
-            return Verdict.DOWN
+            return TargetVerdict.DOWN
         case Failed(timed_out=True) if only_calls:
-            return Verdict.DOWN
+            return TargetVerdict.DOWN
         case Failed(final=False) if is_named:
-            return Verdict.DOWN
+            return TargetVerdict.DOWN
         case _:
-            return Verdict.NOTHING
+            return TargetVerdict.NOTHING

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 # Exact names, or prefixes that end in a star. Proxies are left out: their URLs contain passwords.
-INHERITED: Final = (
+INHERITED_VARIABLES: Final = (
     *("PATH", "HOME", "USER", "LOGNAME", "SHELL"),
     *("LANG", "LANGUAGE", "LC_*", "TZ", "TMPDIR"),
     *("PYTHON*", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "DYLD_*"),
@@ -18,11 +18,11 @@ INHERITED: Final = (
 )
 ROTA_PREFIX: Final = "ROTA_"
 # Where the client in a handler finds the API. The key is passed only if the operator names it.
-CLIENT_INHERITED: Final = ("ROTA_URL", "ROTA_DATA")
-CLIENT_ON_REQUEST: Final = ("ROTA_API_KEY",)
+CLIENT_VARIABLES: Final = ("ROTA_URL", "ROTA_DATA")
+CLIENT_VARIABLES_ON_REQUEST: Final = ("ROTA_API_KEY",)
 
 
-def inherited_environment(
+def select_environment(
     environment: Mapping[str, str],
     *,
     passed: Iterable[str] = (),
@@ -33,7 +33,7 @@ def inherited_environment(
     `passed` names further variables; `APP_*` means all that begin with APP_. Variables in
     `withheld` are never passed.
     """
-    patterns = (*INHERITED, *passed)
+    patterns = (*INHERITED_VARIABLES, *passed)
     return {
         name: value
         for name, value in environment.items()
@@ -44,12 +44,12 @@ def inherited_environment(
 def _is_inherited(name: str, patterns: Collection[str]) -> bool:
     if name.startswith(ROTA_PREFIX):
         # No pattern matches these: one of them holds the password of the database.
-        is_requested = name in CLIENT_ON_REQUEST and name in patterns
-        return name in CLIENT_INHERITED or is_requested
-    return any(matches(name, pattern) for pattern in patterns)
+        is_requested = name in CLIENT_VARIABLES_ON_REQUEST and name in patterns
+        return name in CLIENT_VARIABLES or is_requested
+    return any(matches_pattern(name, pattern) for pattern in patterns)
 
 
-def matches(name: str, pattern: str) -> bool:
+def matches_pattern(name: str, pattern: str) -> bool:
     if pattern.endswith("*"):
         return name.startswith(pattern[:-1])
     return name == pattern

@@ -16,7 +16,7 @@ CLOCK_OFFSET_WARNING: Final = timedelta(seconds=2)
 CLOCK_OFFSET_LIMIT: Final = timedelta(seconds=30)
 
 
-class Clock(Protocol):
+class ClockSource(Protocol):
     def now(self) -> datetime:
         """Return the wall-clock time, aware, in UTC. It may jump; never measure waits with it."""
 
@@ -27,10 +27,12 @@ class Clock(Protocol):
         """Wait for `seconds` on the monotonic clock; 0 lets other tasks run."""
 
 
-def clock_offset(told: datetime, *, asked: datetime, answered: datetime) -> timedelta:
+def compute_clock_offset(
+    database_time: datetime, *, sent_at: datetime, received_at: datetime
+) -> timedelta:
     """Compute the minimum offset of the database's clock from this machine's.
 
     `told` is the database's time; `asked` and `answered` are this machine's times before and after
     the query. A time between them proves no offset. Negative if the database's clock is behind.
     """
-    return told - min(max(told, asked), max(asked, answered))
+    return database_time - min(max(database_time, sent_at), max(sent_at, received_at))

@@ -40,7 +40,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-SHOWN: Final = 80
+VALUE_CHARACTERS_SHOWN: Final = 80
 # A `wanted` that begins like this is a whole message: the value would add nothing to it.
 _WITHOUT_VALUE: Final = ("required", "unknown field")
 # Events that are verbs; the others are written as "be retried", "expire".
@@ -54,7 +54,7 @@ _PASSIVE: Final = {
 }
 
 
-def cut(value: object, *, limit: int = SHOWN) -> str:
+def shorten_value(value: object, *, limit: int = VALUE_CHARACTERS_SHOWN) -> str:
     """Return a value as a literal of at most `limit` characters, for an error message."""
     text = repr(value)
     if len(text) <= limit:
@@ -77,7 +77,7 @@ class InvalidInput(RotaError):
     def __str__(self) -> str:
         if self.wanted.startswith(_WITHOUT_VALUE):
             return f"{self.field}: {self.wanted}"
-        return f"{self.field}: {cut(self.value)} is invalid: {self.wanted}"
+        return f"{self.field}: {shorten_value(self.value)} is invalid: {self.wanted}"
 
 
 @dataclass(eq=False)
@@ -143,7 +143,7 @@ class ResourceUnavailable(InvalidInput):
     tenant: str
 
     def __str__(self) -> str:
-        value = cut(self.value)
+        value = shorten_value(self.value)
         return f"{self.field}: {value} is not available to tenant {self.tenant!r}; {self.wanted}"
 
 
@@ -153,7 +153,7 @@ class NewerDocument(InvalidInput):
 
     def __str__(self) -> str:
         return (
-            f"{self.field}: {cut(self.value)} is not known to this version of Rota "
+            f"{self.field}: {shorten_value(self.value)} is not known to this version of Rota "
             f"({self.wanted}); it waits for a process of a newer version"
         )
 
@@ -191,7 +191,7 @@ class NotFound(RotaError):
     id: object
 
     def __str__(self) -> str:
-        return f"{self.thing} {cut(str(self.id))} not found"
+        return f"{self.thing} {shorten_value(str(self.id))} not found"
 
 
 @dataclass(eq=False)
@@ -215,14 +215,14 @@ class NotAllowed(RotaError):
 
 
 @dataclass(eq=False)
-class TooMany(RotaError):
+class RateLimitExceeded(RotaError):
     """`retry_after` is in seconds."""
 
-    what: str
+    subject: str
     retry_after: float
 
     def __str__(self) -> str:
-        return f"too many {self.what}; retry in {self.retry_after:.3g} s"
+        return f"too many {self.subject}; retry in {self.retry_after:.3g} s"
 
 
 @dataclass(eq=False)
@@ -253,12 +253,12 @@ class QuotaExceeded(RotaError):
     """`retry_after` is in seconds, and None where waiting alone does not help."""
 
     quota: str
-    most: object
-    asked: str
+    limit: object
+    detail: str
     retry_after: float | None = None
 
     def __str__(self) -> str:
-        return f"tenant quota {self.quota} exceeded (limit {self.most}): {self.asked}"
+        return f"tenant quota {self.quota} exceeded (limit {self.limit}): {self.detail}"
 
 
 @dataclass(eq=False)
@@ -294,11 +294,11 @@ class ExpressionFailed(RotaError):
 
     def __str__(self) -> str:
         where = f"at character {self.position + 1}"
-        return f"expression {cut(self.text)} failed {where}: {self.reason}"
+        return f"expression {shorten_value(self.text)} failed {where}: {self.reason}"
 
 
 @dataclass(eq=False)
-class SealingFailed(RotaError):
+class SecretsUnavailable(RotaError):
     reason: str
     remedy: str
 

@@ -38,7 +38,7 @@ class Stream(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class MapMember:
     """One member of a map: its index, the state of its run, and its result."""
 
     index: int
@@ -46,7 +46,7 @@ class Member:
     result: Any
 
 
-class Context(Protocol):
+class AttemptContext(Protocol):
     """An attempt, as its executor sees it. All members may be used from any thread."""
 
     @property
@@ -115,11 +115,11 @@ class Context(Protocol):
         same order; Rota skips the items that were added before. Raises `LeaseLost`.
         """
 
-    def members(self, step: str) -> AsyncIterator[Member]:
+    def members(self, step: str) -> AsyncIterator[MapMember]:
         """Yield all members of a map of this graph run, in order, a page at a time."""
         ...
 
-    async def member_page(self, step: str, after: int) -> list[Member]:
+    async def member_page(self, step: str, after: int) -> list[MapMember]:
         """Return the page of `members` after an index, -1 for the first; empty at the end."""
         ...
 
@@ -136,7 +136,7 @@ class Executor(Protocol):
     def read(self, kind: str, payload: Any) -> Any:
         """Check the payload and return the spec for `run`; raise `InvalidInput` if it is wrong."""
 
-    async def run(self, spec: Any, context: Context) -> Outcome:
+    async def run(self, spec: Any, context: AttemptContext) -> Outcome:
         """Run one attempt."""
 
     async def open(self) -> None:
@@ -146,7 +146,7 @@ class Executor(Protocol):
         """Called once on the attempt loop, after the last run."""
 
 
-class Targeting(Protocol):
+class TargetedExecutor(Protocol):
     """Optional interface of an executor whose attempts depend on a target (core/breaker.py).
 
     `only_calls` is true if attempts do nothing but wait for the target: a timeout then means that
@@ -163,7 +163,7 @@ class Targeting(Protocol):
 
 
 @runtime_checkable
-class TenantScoped(Protocol):
+class TenantScopedExecutor(Protocol):
     """Optional interface of an executor whose resources are not open to every tenant."""
 
     def read_for(self, tenant: str, kind: str, payload: Any) -> Any:
@@ -172,7 +172,7 @@ class TenantScoped(Protocol):
 
 
 @runtime_checkable
-class Abandoning(Protocol):
+class AbandoningExecutor(Protocol):
     """Optional interface of an executor that may leave threads behind that did not stop."""
 
     @property

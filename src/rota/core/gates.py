@@ -14,12 +14,12 @@ from itertools import zip_longest
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.limits import Limit, Limits, admit
-from rota.core.overlap import ONE_BY_ONE, Overlap
-from rota.core.priority import rank
-from rota.core.submission import filled
+from rota.core.limits import GateLimits, JobLimit, admit_starts
+from rota.core.overlap import SEQUENTIAL_OVERLAPS, Overlap
+from rota.core.priority import compute_rank
+from rota.core.submissions import fill_key
 
-IN_ORDER: Final = Limits(in_order=True)
+IN_ORDER_LIMITS: Final = GateLimits(in_order=True)
 
 
 class Candidate(NamedTuple):
@@ -33,40 +33,40 @@ class Candidate(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class GateState:
     """The state of a locked gate: `held` is the number of its running runs, `head` is the next run
     of a gate that keeps an order.
     """
 
-    limits: Limits
+    limits: GateLimits
     held: int = 0
     paid_until: datetime | None = None
     head: UUID | None = None
 
-    def places(self, *, wanted: int, now: datetime) -> int:
+    def count_free(self, *, wanted: int, now: datetime) -> int:
         """Return how many of `wanted` runs may pass."""
         free = wanted
-        if self.limits.most is not None:
-            free = min(free, self.limits.most - self.held)
+        if self.limits.max_running is not None:
+            free = min(free, self.limits.max_running - self.held)
         if self.limits.in_order:
             free = min(free, 1 - self.held)
         if self.limits.rate is not None and free > 0:
             rate = self.limits.rate
-            free = admit(rate, paid_until=self.paid_until, wanted=free, now=now).admitted
+            free = admit_starts(rate, paid_until=self.paid_until, wanted=free, now=now).admitted
         return max(0, free)
 
-    def paid(self, *, passed: int, now: datetime) -> datetime | None:
+    def compute_paid_until(self, *, passed: int, now: datetime) -> datetime | None:
         """Return the timestamp to store after `passed` runs passed; None without a rate."""
         if self.limits.rate is None:
             return None
-        return admit(
+        return admit_starts(
             self.limits.rate, paid_until=self.paid_until, wanted=passed, now=now
         ).paid_until
 
 
-def choose(
+def choose_candidates(
     candidates: Iterable[Candidate],
-    standings: Mapping[int, Standing],
+    gate_states: Mapping[int, GateState],
     *,
     room: int,
     now: datetime,
@@ -76,15 +76,15 @@ def choose(
     Another transaction holds the lock of a gate that is not in `standings`; runs of such a gate
     wait for the next claim.
     """
-    left = {gate: state.places(wanted=room, now=now) for gate, state in standings.items()}
+    left = {gate: state.count_free(wanted=room, now=now) for gate, state in gate_states.items()}
     chosen: list[Candidate] = []
-    for candidate in in_turns(candidates):
+    for candidate in order_by_turns(candidates):
         if len(chosen) == room:
             break
         if not all(left.get(gate, 0) for gate in candidate.gates):
             continue
         if any(
-            standings[gate].limits.in_order and standings[gate].head != candidate.id
+            gate_states[gate].limits.in_order and gate_states[gate].head != candidate.id
             for gate in candidate.gates
         ):
             continue
@@ -94,20 +94,20 @@ def choose(
     return chosen
 
 
-def payments(
-    passed: Iterable[tuple[int, ...]], standings: Mapping[int, Standing], *, now: datetime
+def compute_payments(
+    passed: Iterable[tuple[int, ...]], gate_states: Mapping[int, GateState], *, now: datetime
 ) -> dict[int, datetime]:
     """Return the timestamps to store for gates with a rate, given the gates of each passed run."""
     counts = Counter(gate for gates in passed for gate in gates)
     timestamps = (
-        (gate, standings[gate].paid(passed=count, now=now))
+        (gate, gate_states[gate].compute_paid_until(passed=count, now=now))
         for gate, count in counts.items()
-        if gate in standings
+        if gate in gate_states
     )
     return {gate: paid for gate, paid in timestamps if paid is not None}
 
 
-def in_turns(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+def order_by_turns(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
     """Yield the candidates of the tenants in turn, so that no tenant takes all slots. Within a
     tenant they are ordered by priority with ageing. Duplicates are dropped.
     """
@@ -115,12 +115,12 @@ def in_turns(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
     for candidate in dict.fromkeys(candidates):
         tenants[candidate.tenant].append(candidate)
     for runs in tenants.values():
-        runs.sort(key=lambda run: (rank(run.priority, run.ready_at), run.id))
+        runs.sort(key=lambda run: (compute_rank(run.priority, run.ready_at), run.id))
     for turn in zip_longest(*tenants.values()):
         yield from (candidate for candidate in turn if candidate is not None)
 
 
-def capped(wanted: Sequence[tuple[int, int]], left: Mapping[int, int]) -> list[int]:
+def cap_shares(wanted: Sequence[tuple[int, int]], left: Mapping[int, int]) -> list[int]:
     """Return the shares of lanes, given as (tenant, share) in order, reduced so that all lanes of a
     tenant together get at most what is `left` for it. A tenant that is not in `left` has no limit.
     """
@@ -134,16 +134,16 @@ def capped(wanted: Sequence[tuple[int, int]], left: Mapping[int, int]) -> list[i
     return shares
 
 
-def keys_of(
-    job_id: UUID, overlap: Overlap, limits: Sequence[Limit], payload: object
-) -> list[tuple[str, Limits]]:
+def build_gate_keys(
+    job_id: UUID, overlap: Overlap, limits: Sequence[JobLimit], payload: object
+) -> list[tuple[str, GateLimits]]:
     """Return the gates of a run with this payload, as keys and limits. The gate that keeps an order
     is first, where the claim expects it; the others follow with the smallest limit first.
     """
     shared = [
-        (f"key:{filled(limit.key, payload, f'limits[{n}].key')}", limit.limits)
+        (f"key:{fill_key(limit.key, payload, f'limits[{n}].key')}", limit.gate_limits)
         for n, limit in enumerate(limits)
     ]
-    shared.sort(key=lambda gate: (gate[1].most is None, gate[1].most or 0))
-    own = [(f"job:{job_id}", IN_ORDER)] if overlap in ONE_BY_ONE else []
+    shared.sort(key=lambda gate: (gate[1].max_running is None, gate[1].max_running or 0))
+    own = [(f"job:{job_id}", IN_ORDER_LIMITS)] if overlap in SEQUENTIAL_OVERLAPS else []
     return [*own, *shared]

@@ -12,12 +12,12 @@ from typing import Any, Final
 
 # Kinds that live workers serve, each with the known fields of its payload; None if unknown.
 ServedKinds = Mapping[str, frozenset[str] | None]
-SHELL: Final = "shell"
+SHELL_KIND_NAME: Final = "shell"
 PROGRAMS_SHOWN: Final = 5
 KINDS_SHOWN: Final = 5
 FIELDS_SHOWN: Final = 5
 FIELD_CHARACTERS_SHOWN: Final = 80
-SETTINGS: Final[Mapping[str, str]] = {
+KIND_SETTINGS: Final[Mapping[str, str]] = {
     "sql": "executors.connections",
     "etl": "executors.connections",
     "notify": "executors.channels",
@@ -26,20 +26,20 @@ SETTINGS: Final[Mapping[str, str]] = {
 }
 
 
-def remedy_for(kind: str, payloads: Iterable[Any] = ()) -> str:
+def find_remedy(kind: str, payloads: Iterable[Any] = ()) -> str:
     """Return what to do; `payloads` are those of the jobs and name the programs of `shell`."""
-    if kind == SHELL:
-        programs = json.dumps(programs_of(payloads) or ["/path/to/program"])
+    if kind == SHELL_KIND_NAME:
+        programs = json.dumps(find_programs(payloads) or ["/path/to/program"])
         return (
             f"set executors.shell_allow = {programs} for a worker (and executors.shell_user if it "
             "runs as root), then restart the worker"
         )
-    if kind in SETTINGS:
-        return f"configure {SETTINGS[kind]} for a worker, then restart the worker"
+    if kind in KIND_SETTINGS:
+        return f"configure {KIND_SETTINGS[kind]} for a worker, then restart the worker"
     return "start a worker with the app that defines them: `rota worker module:app`"
 
 
-def programs_of(payloads: Iterable[Any]) -> list[str]:
+def find_programs(payloads: Iterable[Any]) -> list[str]:
     """Return the programs that payloads of `shell` start, without duplicates."""
     programs = {
         payload["argv"][0]
@@ -89,7 +89,7 @@ def group_by_remedy(payloads: Mapping[str, Iterable[Any]]) -> dict[str, list[str
     """Return the kinds, sorted, by their remedy."""
     kinds: dict[str, list[str]] = {}
     for kind in sorted(payloads):
-        kinds.setdefault(remedy_for(kind, payloads[kind]), []).append(kind)
+        kinds.setdefault(find_remedy(kind, payloads[kind]), []).append(kind)
     return kinds
 
 

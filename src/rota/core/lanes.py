@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from rota.core.priority import rank
+from rota.core.priority import compute_rank
 
 
 # Named tuples, because a claim creates hundreds of each.
@@ -21,47 +21,47 @@ class Lane(NamedTuple):
     priority: int
 
 
-class Waiting(NamedTuple):
+class WaitingLane(NamedTuple):
     """A lane with its oldest ready time and its estimated number of runs."""
 
     lane: Lane
     head_at: datetime
-    likely: int
+    estimate: int
 
 
-class Share(NamedTuple):
+class LaneShare(NamedTuple):
     lane: Lane
-    most: int
+    limit: int
 
 
-def deal(
-    waiting: Iterable[Waiting], *, room: int, weights: Mapping[int, int], after: int
-) -> tuple[Share, ...]:
+def deal_slots(
+    waiting: Iterable[WaitingLane], *, room: int, weights: Mapping[int, int], after: int
+) -> tuple[LaneShare, ...]:
     """Divide `room` slots. Tenants with ids above `after` come first: round-robin.
 
     Shares may add up to more than `room`, because a lane may hold fewer runs than estimated; the
     claim stops when all slots are used. Every tenant that takes part gets at least one slot.
     """
-    lanes: dict[int, list[Waiting]] = defaultdict(list)
+    lanes: dict[int, list[WaitingLane]] = defaultdict(list)
     for lane in waiting:
         lanes[lane.lane.tenant].append(lane)
     turns = sorted(lanes, key=lambda tenant: (tenant <= after, tenant))[:room]
-    likely = {tenant: sum(lane.likely for lane in lanes[tenant]) for tenant in turns}
-    parts = fill(room, turns, likely=likely, weights=weights)
-    first: list[Share] = []
-    rest: list[Share] = []
+    likely = {tenant: sum(lane.estimate for lane in lanes[tenant]) for tenant in turns}
+    parts = fill_by_weight(room, turns, estimates=likely, weights=weights)
+    first: list[LaneShare] = []
+    rest: list[LaneShare] = []
     for tenant in turns:
         own_lanes = lanes[tenant]
         if len(own_lanes) > 1:
-            own_lanes.sort(key=lambda lane: rank(lane.lane.priority, lane.head_at))
+            own_lanes.sort(key=lambda lane: compute_rank(lane.lane.priority, lane.head_at))
         best, *others = own_lanes
-        first.append(Share(lane=best.lane, most=parts[tenant]))
-        rest.extend(Share(lane=other.lane, most=parts[tenant]) for other in others)
+        first.append(LaneShare(lane=best.lane, limit=parts[tenant]))
+        rest.extend(LaneShare(lane=other.lane, limit=parts[tenant]) for other in others)
     return (*first, *rest)
 
 
-def fill(
-    room: int, tenants: Sequence[int], *, likely: Mapping[int, int], weights: Mapping[int, int]
+def fill_by_weight(
+    room: int, tenants: Sequence[int], *, estimates: Mapping[int, int], weights: Mapping[int, int]
 ) -> dict[int, int]:
     """Divide slots by weight (water-filling). No tenant gets more than it likely needs while
     another tenant needs more. Remaining slots are divided by weight again: `likely` is an estimate.
@@ -75,7 +75,7 @@ def fill(
         unsatisfied: list[int] = []
         for tenant in open_:
             fair = max(1, left * weights.get(tenant, 1) // total)
-            lacks = max(1, likely[tenant]) - parts[tenant]
+            lacks = max(1, estimates[tenant]) - parts[tenant]
             part = min(fair, lacks, left - used)
             parts[tenant] += part
             used += part

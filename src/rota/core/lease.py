@@ -50,12 +50,12 @@ SESSION_LEASE = Lease(
 
 # A process queries the database at least once a second. If two answers are further apart than this,
 # its observation of the database was interrupted.
-SIGHT_GAP_MAX_S: Final = 3.0
+OBSERVATION_GAP_MAX_S: Final = 3.0
 # How long before the end of its lease a holder must have stopped.
 END_MARGIN_MAX_S: Final = 0.5
 
 
-class Sight(NamedTuple):
+class ObservedSpan(NamedTuple):
     """The database was reachable without interruption for `lasted`, up to `asked_at` on its own
     clock. A statement that a frozen server executes much later must not rely on it.
     """
@@ -65,7 +65,7 @@ class Sight(NamedTuple):
 
 
 @dataclass(slots=True)
-class DatabaseSight:
+class DatabaseObservation:
     """Measures how long a process has reached the database without interruption, on its monotonic
     clock.
 
@@ -74,36 +74,36 @@ class DatabaseSight:
     could renew.
     """
 
-    gap_max: float = SIGHT_GAP_MAX_S
+    gap_max: float = OBSERVATION_GAP_MAX_S
     since: float | None = None
     last: float = -inf
 
-    def lasting(self, now: float) -> timedelta:
+    def measure_span(self, now: float) -> timedelta:
         """Return how long the database has been reachable without interruption at `now`."""
         if now - self.last > self.gap_max:
             self.since = None
         return timedelta(seconds=0.0 if self.since is None else now - self.since)
 
-    def confirm(self, now: float) -> None:
+    def record_answer(self, now: float) -> None:
         """Record that the database answered at `now`."""
         if self.since is None or now - self.last > self.gap_max:
             self.since = now
         self.last = now
 
-    def lose(self) -> None:
+    def record_silence(self) -> None:
         """Record that the database did not answer."""
         self.since = None
 
 
 @dataclass(slots=True)
-class LeaseTrust:
+class LeaseValidity:
     """Until when a holder may act on a lease that it cannot renew, on its monotonic clock.
 
     New work may start until `start_until`. At `stop_at`, work that must not run beside its
     successor is asked to stop; at `end_at`, still before the lease ends, it must have stopped.
 
     If the database refuses connections, the last two are extended: processes that expire leases
-    observe the same refusals, and after `SIGHT_GAP_MAX_S` of them their observation starts again.
+    observe the same refusals, and after `OBSERVATION_GAP_MAX_S` of them their observation starts again.
     One thread writes; the others only read.
     """
 
@@ -127,8 +127,8 @@ class LeaseTrust:
             return
         if self._refused_since is None:
             self._refused_since = sent
-        if sent - self._refused_since >= SIGHT_GAP_MAX_S:
-            self._hold_from(sent - SIGHT_GAP_MAX_S)
+        if sent - self._refused_since >= OBSERVATION_GAP_MAX_S:
+            self._hold_from(sent - OBSERVATION_GAP_MAX_S)
 
     def _hold_from(self, moment: float) -> None:
         self._held_from = max(self._held_from, moment)
@@ -142,12 +142,12 @@ def may_act(lease: Lease, *, sent: float, now: float) -> bool:
     return 0 <= now - sent < lease.stop_after.total_seconds()
 
 
-def trust_left(lease: Lease, *, sent: float, now: float) -> float:
+def compute_trust_left(lease: Lease, *, sent: float, now: float) -> float:
     """Return the seconds until the holder must stop; never negative."""
     return max(0.0, lease.stop_after.total_seconds() - max(0.0, now - sent))
 
 
-def next_renewal(lease: Lease, *, sent: float, now: float) -> float:
+def compute_next_renewal(lease: Lease, *, sent: float, now: float) -> float:
     """Return the seconds until the next renewal."""
     return max(0.0, sent + lease.renew_every.total_seconds() - now)
 
@@ -161,7 +161,7 @@ class Fence:
     timeline: int
     counter: int
 
-    def token(self) -> int:
+    def to_number(self) -> int:
         """Return the fence as one number; later fences are greater."""
         return self.timeline << 40 | self.counter
 

@@ -11,13 +11,13 @@ from typing import Final
 
 from rota.core.errors import InvalidInput
 
-MOST_AT_ONCE: Final = 10_000
-MOST_PER_TIME: Final = 1_000_000
-LONGEST_PERIOD: Final = timedelta(days=366)
+CONCURRENCY_MAX: Final = 10_000
+RATE_COUNT_MAX: Final = 1_000_000
+RATE_PERIOD_MAX: Final = timedelta(days=366)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rate:
+class RateLimit:
     """At most `count` starts per `per`, of which `burst` may happen at the same time."""
 
     count: int
@@ -25,9 +25,9 @@ class Rate:
     burst: int = 1
 
     def __post_init__(self) -> None:
-        if not 1 <= self.count <= MOST_PER_TIME:
-            raise InvalidInput("rate.count", self.count, f"must be 1 to {MOST_PER_TIME}")
-        if not timedelta(0) < self.per <= LONGEST_PERIOD:
+        if not 1 <= self.count <= RATE_COUNT_MAX:
+            raise InvalidInput("rate.count", self.count, f"must be 1 to {RATE_COUNT_MAX}")
+        if not timedelta(0) < self.per <= RATE_PERIOD_MAX:
             raise InvalidInput("rate.per", self.per, "must be above 0 and at most a year")
         if self.spacing <= timedelta(0):
             wanted = "must be at most one start per microsecond"
@@ -41,27 +41,27 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class GateLimits:
     """The limits of a gate; None means no limit.
 
     `in_order` allows one run at a time, in the order of (scheduled_at, id); a run that waits for
     its retry keeps its place.
     """
 
-    most: int | None = None
-    rate: Rate | None = None
+    max_running: int | None = None
+    rate: RateLimit | None = None
     in_order: bool = False
 
     def __post_init__(self) -> None:
-        if self.most is not None and not 1 <= self.most <= MOST_AT_ONCE:
-            raise InvalidInput("limits.max", self.most, f"must be 1 to {MOST_AT_ONCE}")
+        if self.max_running is not None and not 1 <= self.max_running <= CONCURRENCY_MAX:
+            raise InvalidInput("limits.max", self.max_running, f"must be 1 to {CONCURRENCY_MAX}")
 
 
-OPEN: Final = Limits()
+NO_LIMITS: Final = GateLimits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Admission:
+class RateAdmission:
     """How many may start now, the timestamp to store, and when the next one may start."""
 
     admitted: int
@@ -69,7 +69,9 @@ class Admission:
     next_at: datetime
 
 
-def admit(rate: Rate, *, paid_until: datetime | None, wanted: int, now: datetime) -> Admission:
+def admit_starts(
+    rate: RateLimit, *, paid_until: datetime | None, wanted: int, now: datetime
+) -> RateAdmission:
     """Admit up to `wanted` starts at `now`, given the stored timestamp of the gate.
 
     `paid_until` is the time until which the admitted starts use up the rate. It may be ahead of now
@@ -82,21 +84,21 @@ def admit(rate: Rate, *, paid_until: datetime | None, wanted: int, now: datetime
     admitted = max(0, min(wanted, room))
     paid += rate.spacing * admitted
     next_at = max(now, paid + rate.spacing - ahead)
-    return Admission(admitted=admitted, paid_until=paid, next_at=next_at)
+    return RateAdmission(admitted=admitted, paid_until=paid, next_at=next_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limit:
+class JobLimit:
     """A limit of a job. `key` may have placeholders for the payload: `customer:{args.id}`."""
 
     key: str
-    most: int | None = None
-    rate: Rate | None = None
+    max_running: int | None = None
+    rate: RateLimit | None = None
 
     def __post_init__(self) -> None:
-        if self.most is None and self.rate is None:
+        if self.max_running is None and self.rate is None:
             raise InvalidInput("max", None, "required, or give `rate`: a limit needs one of them")
 
     @property
-    def limits(self) -> Limits:
-        return Limits(most=self.most, rate=self.rate)
+    def gate_limits(self) -> GateLimits:
+        return GateLimits(max_running=self.max_running, rate=self.rate)

@@ -13,20 +13,20 @@ from hashlib import blake2b
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.ids import stamped, time_of
+from rota.core.ids import build_id, read_id_time
 
-MOST_MEMBERS: Final = 1_000_000
+MEMBERS_MAX: Final = 1_000_000
 # Maximum number of unfinished members; a map may set a smaller one.
-WINDOW: Final = 5_000
-BATCH: Final = 1_000
+UNFINISHED_MEMBERS_MAX: Final = 5_000
+MEMBER_BATCH_MAX: Final = 1_000
 # Maximum number of results that a later step can read as one list.
-MOST_RESULTS: Final = 1_000
+LISTED_RESULTS_MAX: Final = 1_000
 _MEMBER_BITS: Final = 24
 _MEMBER_DIGITS: Final = _MEMBER_BITS // 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Count:
+class MapCounters:
     """The counters of a map. `total` is None until the source has ended. `made` counts all members
     that became runs; `again` of them failed before and wait for a retry.
     """
@@ -44,20 +44,20 @@ class Count:
         return self.succeeded + self.failed + self.cancelled
 
     @property
-    def alive(self) -> int:
+    def live(self) -> int:
         return self.made - self.again - self.ended
 
     @property
     def is_complete(self) -> bool:
         """Whether all members were created and have ended."""
-        return self.made == self.total and self.alive == 0 and self.again == 0
+        return self.made == self.total and self.live == 0 and self.again == 0
 
-    def room(self, window: int) -> int:
+    def count_free(self, window: int) -> int:
         """Return how many more of the known members may be created now."""
-        return max(0, min(window - self.alive, self.again + self.handed - self.made))
+        return max(0, min(window - self.live, self.again + self.handed - self.made))
 
 
-def sentence(count: Count, error: str | None) -> str:
+def describe_failure(count: MapCounters, error: str | None) -> str:
     """Describe why a map failed: the number of failed members, and the first error."""
     bad = count.failed + count.cancelled
     if count.total is None:
@@ -69,14 +69,14 @@ def sentence(count: Count, error: str | None) -> str:
     return f"{members} {verb}{first}"
 
 
-def progress(count: Count) -> str:
+def describe_progress(count: MapCounters) -> str:
     """Describe the progress of a map, such as 612,000 of 1,000,000."""
     if count.total is None:
         return f"{count.ended:,} of {count.handed:,} so far"
     return f"{count.ended:,} of {count.total:,}"
 
 
-class Which(NamedTuple):
+class MapIdentity(NamedTuple):
     """Identifies a map: the graph run, the index of the step, and the round in which it began."""
 
     run_id: UUID
@@ -88,17 +88,17 @@ class Which(NamedTuple):
         """The common prefix of the ids of all members, in hexadecimal digits."""
         name = self.run_id.bytes + self.step.to_bytes(4, "big") + self.base.to_bytes(2, "big")
         tail = blake2b(name, digest_size=10, person=b"rota member").digest()
-        return stamped(time_of(self.run_id), tail).hex[:-_MEMBER_DIGITS]
+        return build_id(read_id_time(self.run_id), tail).hex[:-_MEMBER_DIGITS]
 
-    def member_id(self, member: int) -> UUID:
+    def derive_member_id(self, member: int) -> UUID:
         """Return the id of a member's run; a retry has the same id."""
         return UUID(f"{self.prefix}{member:0{_MEMBER_DIGITS}x}")
 
     @property
     def last_id(self) -> UUID:
         """The upper bound of the ids of members."""
-        return self.member_id((1 << _MEMBER_BITS) - 1)
+        return self.derive_member_id((1 << _MEMBER_BITS) - 1)
 
-    def id_before(self, member: int) -> UUID:
+    def derive_id_before(self, member: int) -> UUID:
         """Return an id between this member's id and the ids of the members before it."""
-        return UUID(int=self.member_id(member).int - 1)
+        return UUID(int=self.derive_member_id(member).int - 1)

@@ -25,6 +25,6 @@ class ChangeOrigin(StrEnum):
 _CLAIMABLE: Final = {origin.value: origin for origin in (ChangeOrigin.CLI, ChangeOrigin.IMPORT)}
 
 
-def claimed_origin(header: str | None) -> ChangeOrigin:
+def parse_origin(header: str | None) -> ChangeOrigin:
     """Return the origin that a client claims; any other text means the API."""
     return _CLAIMABLE.get(header or "", ChangeOrigin.API)

@@ -72,7 +72,7 @@ class TurnedAway:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetAside:
+class NewerVersionNeeded:
     """Only newer code can read the documents of the run, so the handler was not called; uses no
     retry. A worker of any version may claim the run again after `delay`.
     """
@@ -88,7 +88,7 @@ class HandedBack:
     `started` is true if the handler may have had effects, which at-most-once must not repeat.
     """
 
-    started: bool = True
+    has_started: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +102,7 @@ class Cancelled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unfolded:
+class GraphExpanded:
     """A graph run was claimed and expanded into its steps."""
 
 
@@ -111,9 +111,9 @@ Outcome = (
     | Failed
     | Snoozed
     | TurnedAway
-    | SetAside
+    | NewerVersionNeeded
     | HandedBack
     | WorkerLost
     | Cancelled
-    | Unfolded
+    | GraphExpanded
 )

@@ -11,10 +11,10 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.states import WAITING, RunState
+from rota.core.states import WAITING_STATES, RunState
 
 # With queue_all: the maximum number of waiting runs; further runs are skipped.
-MOST_WAITING: Final = 100
+OVERLAP_WAITING_MAX: Final = 100
 
 
 class Overlap(StrEnum):
@@ -36,10 +36,12 @@ class WhenQueuePaused(StrEnum):
 
 
 # Runs of these jobs pass a gate of the job, one at a time.
-ONE_BY_ONE: Final = frozenset({Overlap.QUEUE_ONE, Overlap.QUEUE_ALL, Overlap.CANCEL_RUNNING})
+SEQUENTIAL_OVERLAPS: Final = frozenset(
+    {Overlap.QUEUE_ONE, Overlap.QUEUE_ALL, Overlap.CANCEL_RUNNING}
+)
 
 
-class Alive(NamedTuple):
+class ActiveRun(NamedTuple):
     """An active run of the job. A run that was attempted before is never replaced."""
 
     id: UUID
@@ -47,53 +49,55 @@ class Alive(NamedTuple):
     attempt: int = 0
 
     @property
-    def waits(self) -> bool:
-        return self.state in WAITING or self.state is RunState.BLOCKED
+    def is_waiting(self) -> bool:
+        return self.state in WAITING_STATES or self.state is RunState.BLOCKED
 
     @property
     def is_new(self) -> bool:
-        return self.waits and self.attempt == 0
+        return self.is_waiting and self.attempt == 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arrangement:
+class OverlapDecision:
     """The decision: `make` become runs; `refused` do not, each with a reason code. Of the active
     runs, `replaced` end as skipped, `cancelled` are asked to stop (or end, if they wait), and
     `ended` end immediately.
     """
 
-    make: tuple[UUID, ...] = ()
-    refused: tuple[tuple[UUID, str], ...] = ()
+    created: tuple[UUID, ...] = ()
+    skipped: tuple[tuple[UUID, str], ...] = ()
     replaced: tuple[UUID, ...] = ()
     cancelled: tuple[UUID, ...] = ()
     ended: tuple[UUID, ...] = ()
 
 
-def arrange(
-    overlap: Overlap, new: Sequence[UUID], alive: Sequence[Alive], *, keep_first: bool = False
-) -> Arrangement:
+def decide_overlap(
+    overlap: Overlap, new: Sequence[UUID], active: Sequence[ActiveRun], *, keep_first: bool = False
+) -> OverlapDecision:
     """Decide about new runs of one job, in the order of their ticks."""
     match overlap:
         case Overlap.ALLOW:
-            return Arrangement(make=tuple(new))
+            return OverlapDecision(created=tuple(new))
         case Overlap.SKIP:
-            return _take_first(new, room=0 if alive else 1, code="overlap")
+            return _take_first(new, room=0 if active else 1, code="overlap")
         case Overlap.QUEUE_ALL:
-            waiting = sum(run.waits for run in alive)
-            return _take_first(new, room=max(0, MOST_WAITING - waiting), code="overlap_full")
+            waiting = sum(run.is_waiting for run in active)
+            return _take_first(new, room=max(0, OVERLAP_WAITING_MAX - waiting), code="overlap_full")
         case Overlap.QUEUE_ONE if keep_first:
-            room = 0 if any(run.is_new for run in alive) else 1
+            room = 0 if any(run.is_new for run in active) else 1
             return _take_first(new, room=room, code="overlap")
         case Overlap.QUEUE_ONE:
-            return _take_last(new, replaced=tuple(run.id for run in alive if run.is_new))
+            return _take_last(new, replaced=tuple(run.id for run in active if run.is_new))
         case Overlap.CANCEL_RUNNING:
-            return _take_last(new, cancelled=tuple(run.id for run in alive))
+            return _take_last(new, cancelled=tuple(run.id for run in active))
         case Overlap.TERMINATE_RUNNING:
-            return _take_last(new, ended=tuple(run.id for run in alive))
+            return _take_last(new, ended=tuple(run.id for run in active))
 
 
-def _take_first(new: Sequence[UUID], *, room: int, code: str) -> Arrangement:
-    return Arrangement(make=tuple(new[:room]), refused=tuple((id_, code) for id_ in new[room:]))
+def _take_first(new: Sequence[UUID], *, room: int, code: str) -> OverlapDecision:
+    return OverlapDecision(
+        created=tuple(new[:room]), skipped=tuple((id_, code) for id_ in new[room:])
+    )
 
 
 def _take_last(
@@ -102,13 +106,13 @@ def _take_last(
     replaced: tuple[UUID, ...] = (),
     cancelled: tuple[UUID, ...] = (),
     ended: tuple[UUID, ...] = (),
-) -> Arrangement:
+) -> OverlapDecision:
     """Create only the newest run; change active runs only if there is a new one."""
     if not new:
-        return Arrangement()
-    return Arrangement(
-        make=(new[-1],),
-        refused=tuple((id_, "overlap") for id_ in new[:-1]),
+        return OverlapDecision()
+    return OverlapDecision(
+        created=(new[-1],),
+        skipped=tuple((id_, "overlap") for id_ in new[:-1]),
         replaced=replaced,
         cancelled=cancelled,
         ended=ended,

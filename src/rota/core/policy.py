@@ -11,14 +11,14 @@ from typing import Final
 
 from rota.core.errors import InvalidInput
 from rota.core.outcome import Guarantee
-from rota.core.retry import Retries
+from rota.core.retry import RetryPolicy
 
-LONGEST_TIMEOUT: Final = timedelta(hours=24)
-LONGEST_GRACE: Final = timedelta(minutes=10)
+TIMEOUT_MAX: Final = timedelta(hours=24)
+GRACE_MAX: Final = timedelta(minutes=10)
 NO_LIMIT: Final = "none"
-SHORTEST_LIMIT: Final = timedelta(milliseconds=100)
+TIME_LIMIT_MIN: Final = timedelta(milliseconds=100)
 # Matches hosts with a port and user-defined names; shown in messages and logs.
-TARGET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,252}", re.ASCII)
+TARGET_PATTERN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,252}", re.ASCII)
 TARGET_WANTED: Final = (
     "expected a name such as payments or example.org:443, of 1 to 253 letters, digits and . _ : / -"
 )
@@ -32,7 +32,7 @@ class Policy:
     has the stored fields that only newer code knows.
     """
 
-    retries: Retries = field(default_factory=Retries)
+    retries: RetryPolicy = field(default_factory=RetryPolicy)
     timeout: timedelta | None = timedelta(minutes=15)
     deadline: timedelta | None = None
     grace: timedelta = timedelta(seconds=10)
@@ -41,15 +41,15 @@ class Policy:
     unread: Mapping[str, object] = field(default_factory=dict, hash=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.target is not None and TARGET.fullmatch(self.target) is None:
+        if self.target is not None and TARGET_PATTERN.fullmatch(self.target) is None:
             raise InvalidInput("target", self.target, TARGET_WANTED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewerPolicy(Policy):
+class UnreadablePolicy(Policy):
     """Represents a stored policy that only newer code can read. No run starts under it."""
 
     reason: str
 
 
-USUAL: Final = Policy()
+DEFAULT_POLICY: Final = Policy()

@@ -10,28 +10,28 @@ from typing import Final
 
 from rota.core.errors import InvalidInput
 
-FIRST: Final = 0
-LAST: Final = 9
-NAMED: Final = {"high": 1, "medium": 5, "normal": 5, "low": 9}
-DEFAULT: Final = NAMED["normal"]
+PRIORITY_FIRST: Final = 0
+PRIORITY_LAST: Final = 9
+PRIORITY_NAMES: Final = {"high": 1, "medium": 5, "normal": 5, "low": 9}
+DEFAULT_PRIORITY: Final = PRIORITY_NAMES["normal"]
 AGE_STEP: Final = timedelta(minutes=10)
 
 
 def parse_priority(value: str | int) -> int:
     """Parse a name, or a number from 0 (first) to 9 (last)."""
-    number = NAMED.get(value.strip().lower()) if isinstance(value, str) else value
-    if number is None or isinstance(number, bool) or not FIRST <= number <= LAST:
+    number = PRIORITY_NAMES.get(value.strip().lower()) if isinstance(value, str) else value
+    if number is None or isinstance(number, bool) or not PRIORITY_FIRST <= number <= PRIORITY_LAST:
         wanted = "expected 'high', 'normal', 'low', or a number from 0 to 9"
         raise InvalidInput("priority", value, wanted)
     return number
 
 
-def rank(priority: int, ready_at: datetime) -> datetime:
+def compute_rank(priority: int, ready_at: datetime) -> datetime:
     """Return the sort key among one tenant's waiting runs: smaller is first."""
     return ready_at + priority * AGE_STEP
 
 
-def aged(priority: int, *, ready_at: datetime, now: datetime) -> int:
+def compute_effective_priority(priority: int, *, ready_at: datetime, now: datetime) -> int:
     """Return the effective priority of a run that has waited until `now`, for display."""
     waited = max(timedelta(0), now - ready_at)
-    return max(FIRST, priority - waited // AGE_STEP)
+    return max(PRIORITY_FIRST, priority - waited // AGE_STEP)

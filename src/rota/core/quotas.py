@@ -12,14 +12,14 @@ from types import MappingProxyType
 from typing import Final
 
 from rota.core.errors import InvalidInput
-from rota.core.limits import MOST_AT_ONCE, MOST_PER_TIME, Limits, Rate
+from rota.core.limits import CONCURRENCY_MAX, RATE_COUNT_MAX, GateLimits, RateLimit
 
 # The maximum value of each numeric quota.
 QUOTA_MAXIMA: Final = {
     "max_jobs": 10_000_000,
     "max_queued": 100_000_000,
-    "max_running": MOST_AT_ONCE,
-    "runs_per_s": MOST_PER_TIME,
+    "max_running": CONCURRENCY_MAX,
+    "runs_per_s": RATE_COUNT_MAX,
     "max_queues": 1_000_000,
     "max_kinds": 1_000_000,
     "max_limit_keys": 100_000_000,
@@ -43,8 +43,8 @@ DEFAULT_QUOTAS: Final[Mapping[str, int]] = MappingProxyType(
     }
 )
 _SECOND: Final = timedelta(seconds=1)
-SHORTEST_PERIOD: Final = _SECOND
-LONGEST_PERIOD: Final = timedelta(days=1)
+TICK_PERIOD_MIN: Final = _SECOND
+TICK_PERIOD_MAX: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,20 +73,23 @@ class Quotas:
             if value is not None and (type(value) is not int or not 1 <= value <= high):
                 wanted = f"must be a whole number from 1 to {high:,}"
                 raise InvalidInput(f"quotas.{name}", value, wanted)
-        if self.min_period is not None and not SHORTEST_PERIOD <= self.min_period <= LONGEST_PERIOD:
+        if (
+            self.min_period is not None
+            and not TICK_PERIOD_MIN <= self.min_period <= TICK_PERIOD_MAX
+        ):
             wanted = "must be 1 second to 1 day"
             raise InvalidInput("quotas.min_period", self.min_period, wanted)
 
-    def limit_of(self, name: str) -> int | None:
+    def find_limit(self, name: str) -> int | None:
         """Return the value of a quota, or its default; None means no limit."""
         value: int | None = getattr(self, name)
         return value if value is not None or name in self.unlimited else DEFAULT_QUOTAS.get(name)
 
     @property
-    def limits(self) -> Limits | None:
+    def gate_limits(self) -> GateLimits | None:
         """The limits of the tenant's gate; None if it needs no gate."""
         if self.max_running is None and self.runs_per_s is None:
             return None
         per_second = self.runs_per_s
-        rate = per_second and Rate(count=per_second, per=_SECOND, burst=per_second)
-        return Limits(most=self.max_running, rate=rate or None)
+        rate = per_second and RateLimit(count=per_second, per=_SECOND, burst=per_second)
+        return GateLimits(max_running=self.max_running, rate=rate or None)

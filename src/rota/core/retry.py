@@ -14,18 +14,18 @@ from rota.core.errors import InvalidInput
 if TYPE_CHECKING:
     from random import Random
 
-MOST_RETRIES = 100
-LONGEST_DELAY = timedelta(hours=24)
+RETRIES_MAX = 100
+RETRY_DELAY_MAX = timedelta(hours=24)
 
 
-class Growth(StrEnum):
+class DelayGrowth(StrEnum):
     EXPONENTIAL = "exponential"
     LINEAR = "linear"
     CONSTANT = "constant"
     LIST = "list"
 
 
-class Jitter(StrEnum):
+class RetryJitter(StrEnum):
     """The random share of a delay: full spreads retries the most, equal keeps at least half of the
     delay, none is for tests.
     """
@@ -36,62 +36,65 @@ class Jitter(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Retries:
+class RetryPolicy:
     """How often and how soon a failed run is retried. Default: 3 retries after up to 1, 2 and 4
     seconds.
     """
 
-    most: int = 3
-    growth: Growth = Growth.EXPONENTIAL
-    first: timedelta = timedelta(seconds=1)
-    cap: timedelta = timedelta(hours=1)
+    max_retries: int = 3
+    growth: DelayGrowth = DelayGrowth.EXPONENTIAL
+    base_delay: timedelta = timedelta(seconds=1)
+    max_delay: timedelta = timedelta(hours=1)
     delays: tuple[timedelta, ...] = ()
-    jitter: Jitter = Jitter.FULL
+    jitter: RetryJitter = RetryJitter.FULL
 
     def __post_init__(self) -> None:
-        if not 0 <= self.most <= MOST_RETRIES:
-            raise InvalidInput("retries.max", self.most, f"must be 0 to {MOST_RETRIES}")
-        if self.first < timedelta(0) or self.first > LONGEST_DELAY:
-            raise InvalidInput("retries.base", self.first, "must be 0 to 24 hours")
-        if self.cap < timedelta(0) or self.cap > LONGEST_DELAY:
-            raise InvalidInput("retries.cap", self.cap, "must be 0 to 24 hours")
-        if (self.growth is Growth.LIST) != bool(self.delays):
+        if not 0 <= self.max_retries <= RETRIES_MAX:
+            raise InvalidInput("retries.max", self.max_retries, f"must be 0 to {RETRIES_MAX}")
+        if self.base_delay < timedelta(0) or self.base_delay > RETRY_DELAY_MAX:
+            raise InvalidInput("retries.base", self.base_delay, "must be 0 to 24 hours")
+        if self.max_delay < timedelta(0) or self.max_delay > RETRY_DELAY_MAX:
+            raise InvalidInput("retries.cap", self.max_delay, "must be 0 to 24 hours")
+        if (self.growth is DelayGrowth.LIST) != bool(self.delays):
             wanted = "required with kind 'list', and not allowed with other kinds"
             raise InvalidInput("retries.delays", self.delays, wanted)
-        if any(delay < timedelta(0) or delay > LONGEST_DELAY for delay in self.delays):
+        if any(delay < timedelta(0) or delay > RETRY_DELAY_MAX for delay in self.delays):
             raise InvalidInput("retries.delays", self.delays, "each delay must be 0 to 24 hours")
 
 
 # Retries for about two weeks: after 15 s, 30 s, 1 min … then at most every 24 hours.
-PATIENT = Retries(
-    most=20, first=timedelta(seconds=15), cap=timedelta(hours=24), jitter=Jitter.EQUAL
+PATIENT_RETRIES = RetryPolicy(
+    max_retries=20,
+    base_delay=timedelta(seconds=15),
+    max_delay=timedelta(hours=24),
+    jitter=RetryJitter.EQUAL,
 )
 
 
-def ceiling(policy: Retries, *, failures: int) -> timedelta:
+def compute_delay_ceiling(policy: RetryPolicy, *, failures: int) -> timedelta:
     """Return the delay without jitter after `failures` failed attempts."""
     match policy.growth:
-        case Growth.CONSTANT:
-            grown = policy.first
-        case Growth.LINEAR:
-            grown = policy.first * failures
-        case Growth.EXPONENTIAL:
+        case DelayGrowth.CONSTANT:
+            grown = policy.base_delay
+        case DelayGrowth.LINEAR:
+            grown = policy.base_delay * failures
+        case DelayGrowth.EXPONENTIAL:
             # 2**60 times any delay exceeds every cap; the bound keeps timedelta from overflowing.
             doublings = min(failures - 1, 60)
-            seconds = policy.first.total_seconds() * 2**doublings
-            grown = timedelta(seconds=min(seconds, policy.cap.total_seconds()))
-        case Growth.LIST:
+            seconds = policy.base_delay.total_seconds() * 2**doublings
+            grown = timedelta(seconds=min(seconds, policy.max_delay.total_seconds()))
+        case DelayGrowth.LIST:
             grown = policy.delays[min(failures, len(policy.delays)) - 1]
-    return min(grown, policy.cap)
+    return min(grown, policy.max_delay)
 
 
-def delay(policy: Retries, *, failures: int, chance: "Random") -> timedelta:
+def compute_delay(policy: RetryPolicy, *, failures: int, rng: "Random") -> timedelta:
     """Return the delay with jitter after `failures` failed attempts."""
-    longest = ceiling(policy, failures=failures)
+    longest = compute_delay_ceiling(policy, failures=failures)
     match policy.jitter:
-        case Jitter.FULL:
-            return longest * chance.random()
-        case Jitter.EQUAL:
-            return longest / 2 + longest / 2 * chance.random()
-        case Jitter.NONE:
+        case RetryJitter.FULL:
+            return longest * rng.random()
+        case RetryJitter.EQUAL:
+            return longest / 2 + longest / 2 * rng.random()
+        case RetryJitter.NONE:
             return longest

@@ -25,7 +25,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Protocol, runtime_checkable
 
 # The position is stored in a row that is written with every batch.
-LONGEST_POSITION: Final = 64 * 1024
+POSITION_BYTES_MAX: Final = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,4 +77,4 @@ class Source(Protocol):
         """Release all resources."""
 
 
-NOTHING: Final = Batch()
+EMPTY_BATCH: Final = Batch()

@@ -50,7 +50,7 @@ class RunState(StrEnum):
 
 
 class RunEvent(StrEnum):
-    UNFOLD = "expand"
+    EXPAND = "expand"
     UNBLOCK = "unblock"
     CLAIM = "claim"
     SUCCEED = "succeed"
@@ -101,7 +101,7 @@ RUN_MOVES: Final[dict[tuple[RunState, RunEvent], RunState]] = {
     (_R.RETRYING, _RE.CLAIM): _R.RUNNING,
     (_R.RETRYING, _RE.CANCEL): _R.CANCELLED,
     (_R.RETRYING, _RE.EXPIRE): _R.EXPIRED,
-    (_R.RUNNING, _RE.UNFOLD): _R.BLOCKED,
+    (_R.RUNNING, _RE.EXPAND): _R.BLOCKED,
     (_R.RUNNING, _RE.SUCCEED): _R.SUCCEEDED,
     (_R.RUNNING, _RE.RETRY): _R.RETRYING,
     (_R.RUNNING, _RE.SNOOZE): _R.QUEUED,
@@ -116,7 +116,7 @@ RUN_MOVES: Final[dict[tuple[RunState, RunEvent], RunState]] = {
     # The caller was told that the run is cancelled, so every transition leads to cancelled.
     (_R.CANCELLING, _RE.CANCEL): _R.CANCELLING,
     (_R.CANCELLING, _RE.FORCE_CANCEL): _R.CANCELLED,
-    (_R.CANCELLING, _RE.UNFOLD): _R.CANCELLED,
+    (_R.CANCELLING, _RE.EXPAND): _R.CANCELLED,
     (_R.CANCELLING, _RE.SUCCEED): _R.CANCELLED,
     (_R.CANCELLING, _RE.RETRY): _R.CANCELLED,
     (_R.CANCELLING, _RE.SNOOZE): _R.CANCELLED,
@@ -128,16 +128,16 @@ RUN_MOVES: Final[dict[tuple[RunState, RunEvent], RunState]] = {
     (_R.CANCELLING, _RE.EXPIRE): _R.CANCELLED,
 }
 
-LIVE: Final = frozenset(
+LIVE_STATES: Final = frozenset(
     {_R.BLOCKED, _R.QUEUED, _R.RETRYING, _R.RUNNING, _R.CANCELLING},
 )
-WAITING: Final = frozenset({_R.QUEUED, _R.RETRYING})
-HELD: Final = frozenset({_R.RUNNING, _R.CANCELLING})
-FINAL: Final = frozenset(RunState) - LIVE
+WAITING_STATES: Final = frozenset({_R.QUEUED, _R.RETRYING})
+CLAIMED_STATES: Final = frozenset({_R.RUNNING, _R.CANCELLING})
+FINAL_STATES: Final = frozenset(RunState) - LIVE_STATES
 # The states in which a run is inserted: waiting, or the record of why a tick did not run.
-BIRTHS: Final = frozenset({_R.BLOCKED, _R.QUEUED, _R.SKIPPED, _R.MISSED, _R.COALESCED})
+INITIAL_STATES: Final = frozenset({_R.BLOCKED, _R.QUEUED, _R.SKIPPED, _R.MISSED, _R.COALESCED})
 # Dead letters: a person must look at these runs.
-BAD: Final = frozenset({_R.DEAD, _R.LOST, _R.QUARANTINED})
+DEAD_LETTER_STATES: Final = frozenset({_R.DEAD, _R.LOST, _R.QUARANTINED})
 
 
 def advance_job(state: JobState, event: JobEvent) -> JobState:
@@ -158,11 +158,11 @@ def advance_run(state: RunState, event: RunEvent) -> RunState:
     return following
 
 
-def job_pairs() -> frozenset[tuple[JobState, JobState]]:
+def list_job_changes() -> frozenset[tuple[JobState, JobState]]:
     """Return every change of a job's state that an event causes."""
     return frozenset((old, new) for (old, _), new in JOB_MOVES.items() if old != new)
 
 
-def run_pairs() -> frozenset[tuple[RunState, RunState]]:
+def list_run_changes() -> frozenset[tuple[RunState, RunState]]:
     """Return every change of a run's state that an event causes."""
     return frozenset((old, new) for (old, _), new in RUN_MOVES.items() if old != new)

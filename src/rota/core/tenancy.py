@@ -17,14 +17,14 @@ EVERY_TENANT: Final = "*"
 DEFAULT_TENANTS: Final = (DEFAULT_TENANT,)
 
 
-class Declared(Protocol):
+class TenantResource(Protocol):
     """A resource with a list of the tenants that may use it."""
 
     @property
     def tenants(self) -> Sequence[str]: ...
 
 
-ResourceT = TypeVar("ResourceT", bound=Declared)
+ResourceT = TypeVar("ResourceT", bound=TenantResource)
 
 
 def is_open_to(tenants: Sequence[str], tenant: str) -> bool:
@@ -41,7 +41,7 @@ def select_open(resources: Mapping[str, ResourceT], tenant: str) -> dict[str, Re
     }
 
 
-def refuse_resource(
+def build_resource_error(
     field: str, name: object, *, tenant: str, available: Iterable[str], setting: str
 ) -> ResourceUnavailable:
     """Return the error for a name that this tenant cannot use.
@@ -60,20 +60,22 @@ class ServedTenants:
     tenants: tuple[str, ...] = DEFAULT_TENANTS
     by_queue: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def in_queue(self, queue: str) -> tuple[str, ...]:
+    def find_by_queue(self, queue: str) -> tuple[str, ...]:
         """Return the tenants whose runs the worker claims in this queue."""
         return self.by_queue.get(queue, self.tenants)
 
-    def names(self) -> list[str]:
+    def list_names(self) -> list[str]:
         """Return all tenant names in any list, without `*`."""
         lists = (self.tenants, *self.by_queue.values())
         return sorted({name for names in lists for name in names if name != EVERY_TENANT})
 
     def describe(self, queues: Sequence[str]) -> str:
         """Describe the served tenants for the log of a worker that serves these queues."""
-        differing = [queue for queue in queues if self.in_queue(queue) != self.tenants]
+        differing = [queue for queue in queues if self.find_by_queue(queue) != self.tenants]
         parts = [f"serves {_name_tenants(self.tenants)}"]
-        parts += [f"in queue {queue}: {_name_tenants(self.in_queue(queue))}" for queue in differing]
+        parts += [
+            f"in queue {queue}: {_name_tenants(self.find_by_queue(queue))}" for queue in differing
+        ]
         return "; ".join(parts)
 
     def to_plain(self, queue_ids: Mapping[str, int]) -> dict[str, Any]:

@@ -18,15 +18,15 @@ _UNSAFE: Final = (
     "\U000e0000-\U000e007f"
     "\ud800-\udfff"
 )
-UNSAFE: Final = re.compile(f"[{_UNSAFE}]")
+UNSAFE_PATTERN: Final = re.compile(f"[{_UNSAFE}]")
 # Select Graphic Rendition sequences: colours, bold, underline.
 _COLOUR: Final = "\x1b\\[([0-9;:]{0,64})m"
-COLOUR: Final = re.compile(_COLOUR)
-UNSAFE_OR_COLOUR: Final = re.compile(f"{_COLOUR}|[{_UNSAFE}]")
-CONCEAL: Final = 8
+COLOUR_PATTERN: Final = re.compile(_COLOUR)
+UNSAFE_OR_COLOUR_PATTERN: Final = re.compile(f"{_COLOUR}|[{_UNSAFE}]")
+CONCEAL_CODE: Final = 8
 # Codes that begin a colour by number or by RGB parts, and how many parts follow.
-EXTENDED: Final = frozenset({38, 48, 58})
-EXTENDED_PARTS: Final = {5: 2, 2: 4}
+EXTENDED_COLOUR_CODES: Final = frozenset({38, 48, 58})
+EXTENDED_COLOUR_PARTS: Final = {5: 2, 2: 4}
 
 
 def escape_controls(text: str, *, keep_colours: bool = False) -> str:
@@ -39,13 +39,13 @@ def escape_controls(text: str, *, keep_colours: bool = False) -> str:
         return text
     text = text.replace("\r\n", "\n")
     if not keep_colours:
-        return UNSAFE.sub(lambda found: _escape(found[0]), text)
-    return UNSAFE_OR_COLOUR.sub(_keep_or_escape, text)
+        return UNSAFE_PATTERN.sub(lambda found: _escape(found[0]), text)
+    return UNSAFE_OR_COLOUR_PATTERN.sub(_keep_or_escape, text)
 
 
 def remove_colours(text: str) -> str:
     """Return the text without colour sequences, for output to a file or pipe."""
-    return COLOUR.sub("", text)
+    return COLOUR_PATTERN.sub("", text)
 
 
 def _keep_or_escape(found: re.Match[str]) -> str:
@@ -58,10 +58,10 @@ def _hides(parameters: str) -> bool:
     codes = [int(code or 0) for code in re.split("[;:]", parameters)]
     place = 0
     while place < len(codes):
-        if codes[place] == CONCEAL:
+        if codes[place] == CONCEAL_CODE:
             return True
-        is_extended = codes[place] in EXTENDED and place + 1 < len(codes)
-        place += 1 + (EXTENDED_PARTS.get(codes[place + 1], 0) if is_extended else 0)
+        is_extended = codes[place] in EXTENDED_COLOUR_CODES and place + 1 < len(codes)
+        place += 1 + (EXTENDED_COLOUR_PARTS.get(codes[place + 1], 0) if is_extended else 0)
     return False
 
 

@@ -10,9 +10,13 @@ from typing import Final, Literal
 
 Relation = Literal["raised", "cause", "context", "member"]
 
-CAUSED: Final = "\nThe above exception was the direct cause of the following exception:\n\n"
-DURING: Final = "\nDuring handling of the above exception, another exception occurred:\n\n"
-INDENT: Final = "  | "
+CAUSE_SEPARATOR: Final = (
+    "\nThe above exception was the direct cause of the following exception:\n\n"
+)
+CONTEXT_SEPARATOR: Final = (
+    "\nDuring handling of the above exception, another exception occurred:\n\n"
+)
+GROUP_INDENT: Final = "  | "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +71,7 @@ def mask_errors(
     )
 
 
-def render_text(errors: Sequence[TracedError], message: str) -> str:
+def render_traceback(errors: Sequence[TracedError], message: str) -> str:
     """Render the traceback as Python does: the first cause first, members of a group after it."""
     chains: list[list[TracedError]] = []
     for error in errors:
@@ -84,8 +88,8 @@ def _render_chain(chain: Sequence[TracedError], message: str) -> str:
         if later is None:
             text = rendered
         else:
-            text = f"{rendered}{CAUSED if error.relation == 'cause' else DURING}{text}"
-    indent = INDENT * chain[0].depth
+            text = f"{rendered}{CAUSE_SEPARATOR if error.relation == 'cause' else CONTEXT_SEPARATOR}{text}"
+    indent = GROUP_INDENT * chain[0].depth
     return "".join(f"{indent}{line}" for line in text.splitlines(keepends=True))
 
 

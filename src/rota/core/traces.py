@@ -17,11 +17,11 @@ _SAMPLED: Final = 1
 _RANDOM_ID: Final = 2
 
 
-def trace_of(run_id: UUID) -> int:
+def derive_trace_id(run_id: UUID) -> int:
     return run_id.int
 
 
-def first_span_of(run_id: UUID) -> int:
+def derive_first_span_id(run_id: UUID) -> int:
     """Return the span id of the run's first attempt; never 0, because of the variant bits."""
     return run_id.int & _RIGHT_HALF
 
@@ -33,7 +33,7 @@ def is_sampled(trace_id: int, *, one_in: int) -> bool:
     return (trace_id & _RANDOM) * one_in < 1 << _RANDOM_BITS
 
 
-def traceparent(trace_id: int, span_id: int, *, sampled: bool) -> str:
+def build_traceparent(trace_id: int, span_id: int, *, sampled: bool) -> str:
     """Return the W3C `traceparent` header, which is also the variable TRACEPARENT."""
     flags = _RANDOM_ID | (_SAMPLED if sampled else 0)
     return f"00-{trace_id:032x}-{span_id:016x}-{flags:02x}"

@@ -13,11 +13,11 @@ from typing import Final
 
 from rota.core.errors import InvalidInput
 
-LONGEST: Final = timedelta(days=366)
-MOST_KEY: Final = 180
+KEY_HELD_MAX: Final = timedelta(days=366)
+UNIQUE_KEY_CHARACTERS_MAX: Final = 180
 
 
-class While(StrEnum):
+class HeldWhile(StrEnum):
     """How long a key is held: until the first attempt starts, or until the run has finished. A run
     that waits for its retry counts as queued.
     """
@@ -37,28 +37,30 @@ class OnConflict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unique:
+class UniqueRule:
     """`key` may have placeholders such as {args.id}, which are filled from the payload. `within` is
     the minimum time that the key is held, even after the run has finished.
     """
 
     key: str
-    held_while: While = While.LIVE
+    held_while: HeldWhile = HeldWhile.LIVE
     within: timedelta | None = None
     on_conflict: OnConflict = OnConflict.RETURN
 
     def __post_init__(self) -> None:
-        if not self.key.strip() or len(self.key) > MOST_KEY:
+        if not self.key.strip() or len(self.key) > UNIQUE_KEY_CHARACTERS_MAX:
             raise InvalidInput(
-                "unique.key", self.key, f"expected text of 1 to {MOST_KEY} characters"
+                "unique.key",
+                self.key,
+                f"expected text of 1 to {UNIQUE_KEY_CHARACTERS_MAX} characters",
             )
-        if self.within is not None and not timedelta(0) < self.within <= LONGEST:
+        if self.within is not None and not timedelta(0) < self.within <= KEY_HELD_MAX:
             wanted = "must be above 0 and at most a year"
             raise InvalidInput("unique.within", self.within, wanted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class KeyHolderState:
     """The state of the submission that holds a key."""
 
     waits: bool
@@ -66,12 +68,12 @@ class Standing:
     in_period: bool
 
 
-def is_held(standing: Standing, held_while: While) -> bool:
+def is_held(holder: KeyHolderState, held_while: HeldWhile) -> bool:
     """Return whether a key is still held, for a submission with this rule."""
-    runs = standing.runs and held_while is While.LIVE
-    return standing.waits or runs or standing.in_period
+    runs = holder.runs and held_while is HeldWhile.LIVE
+    return holder.waits or runs or holder.in_period
 
 
-def digest(key: str) -> bytes:
+def digest_key(key: str) -> bytes:
     """Return the digest of a key, which is stored with the tenant."""
     return blake2b(key.encode(), digest_size=16, person=b"rota unique").digest()

@@ -1,1 +1,1 @@
-"""Executors: built-in plug-ins, one folder each, that carry out one kind of job. Floor 3."""
+"""Contains the built-in executors: plug-ins that each run one kind of job, one package each."""

@@ -20,7 +20,7 @@ from rota.config.settings import Settings
 from rota.core import api_keys
 from rota.core.access import Role
 from rota.core.errors import InvalidSetting
-from rota.core.ids import stamped
+from rota.core.ids import build_id
 from rota.node.keyfiles import keep_key
 from rota.runtime.events import AdminKeyExpires
 from rota.runtime.service import Ground
@@ -67,7 +67,7 @@ async def make_setup_link(settings: Settings, *, tenant: str = "default") -> Set
             tenant_id=(await names.tenant_ids(conn, [tenant]))[tenant],
             name=SETUP_KEY,
             role=Role.PLATFORM,
-            key=api_keys.make(os.urandom(32)),
+            key=api_keys.create_key(os.urandom(32)),
             lifetime=SETUP_KEY_LIFETIME,
         )
         await keys.create(conn, new)
@@ -95,7 +95,7 @@ async def reach_database(settings: Database, *, name: str) -> AsyncIterator[Conn
 
 
 async def _new_id(conn: Connection) -> UUID:
-    return stamped(await database_time(conn), os.urandom(10))
+    return build_id(await database_time(conn), os.urandom(10))
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from rota.api.protocol import GuardedProtocol
 from rota.api.streams import OpenStreams
 from rota.config.settings import Api, Settings
 from rota.core.errors import InvalidSetting
-from rota.core.ids import stamped
+from rota.core.ids import build_id
 from rota.flow.dispatch.hinting import Hinting
 from rota.flow.observe.feed import Feed
 from rota.flow.observe.log_tails import LogTails
@@ -132,7 +132,7 @@ async def open_api(
         service = ApiService(
             pool=pool,
             clock=clock,
-            new_id=lambda: stamped(clock.now(), ground.chance.randbytes(10)),
+            new_id=lambda: build_id(clock.now(), ground.chance.randbytes(10)),
             hint=hint_sender.hint,
             random_bytes=os.urandom,
             master=master_key(settings),
@@ -304,7 +304,7 @@ async def first_key(settings: Settings, access: Access, ground: Ground) -> Path 
         await idempotency.blank_secrets(conn)
         key = await keys.ensure_admin_key(
             conn,
-            key_id=stamped(await measure_clock(conn, ground), ground.chance.randbytes(10)),
+            key_id=build_id(await measure_clock(conn, ground), ground.chance.randbytes(10)),
             bits=os.urandom(32),
         )
     return None if key is None else keep_key(settings.database.data, key, name=KEY_FILE)

@@ -8,15 +8,15 @@ import msgspec
 from rota.config.references import REFERENCE, VARIABLE
 from rota.config.settings import Settings
 from rota.core.child_environment import (
-    CLIENT_INHERITED,
-    CLIENT_ON_REQUEST,
+    CLIENT_VARIABLES,
+    CLIENT_VARIABLES_ON_REQUEST,
     ROTA_PREFIX,
-    inherited_environment,
+    select_environment,
 )
 from rota.core.errors import InvalidSetting
 
 SETTING: Final = "worker.pass_environment"
-CLIENT: Final = (*CLIENT_INHERITED, *CLIENT_ON_REQUEST)
+CLIENT: Final = (*CLIENT_VARIABLES, *CLIENT_VARIABLES_ON_REQUEST)
 
 
 def check_passed_environment(settings: Settings) -> None:
@@ -39,7 +39,7 @@ def check_passed_environment(settings: Settings) -> None:
 
 def child_environment(settings: Settings, environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a handler with isolation="process"."""
-    return inherited_environment(
+    return select_environment(
         environment, passed=settings.worker.pass_environment, withheld=find_referenced(settings)
     )
 

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Final
 
 from rota.config.database import Database as DatabaseSettings
-from rota.core.events import Emit
+from rota.core.log_events import Emit
 from rota.store import partitions
 from rota.store.embedded import Embedded, Options, start
 from rota.store.fitness import check_server, database_time

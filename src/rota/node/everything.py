@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Final, NamedTuple
 
 from rota.config.settings import Settings
-from rota.core.ids import stamped
+from rota.core.ids import build_id
 from rota.node.api import Open, open_api, publish_api
 from rota.node.database import Database
 from rota.node.demo.jobs import plant
@@ -140,7 +140,9 @@ async def plant_demo(place: Place) -> int:
     context = place.ground
     async with open_connection(place.database.access) as conn:
         now = await database_time(conn)
-        return await plant(conn, now=now, new_id=lambda: stamped(now, context.chance.randbytes(10)))
+        return await plant(
+            conn, now=now, new_id=lambda: build_id(now, context.chance.randbytes(10))
+        )
 
 
 def looking_after(embedded: Embedded, ground: Ground) -> Duty:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from rota.config.settings import Settings
-from rota.core.errors import InvalidSetting, SealingFailed
+from rota.core.errors import InvalidSetting, SecretsUnavailable
 
 MASTER_FILE: Final = "master.key"
 MASTER_BYTES: Final = 32
@@ -33,7 +33,7 @@ def opening_key(settings: Settings) -> bytes | None:
     try:
         return _read(file)
     except InvalidSetting as error:
-        raise SealingFailed(
+        raise SecretsUnavailable(
             reason="this worker cannot read its master key", remedy=error.wanted
         ) from error
 

@@ -11,8 +11,8 @@ from typing import Final
 from rota.config.database import Database as DatabaseSettings
 from rota.config.settings import Log as LogSettings
 from rota.config.settings import Settings
-from rota.core.clock import Clock
-from rota.core.events import EngineEvent
+from rota.core.clock import ClockSource
+from rota.core.log_events import EngineEvent
 from rota.flow.observe.lines import Level
 from rota.flow.observe.log import Log
 from rota.flow.observe.meter import Meter
@@ -120,7 +120,7 @@ async def open_place(
             )
 
 
-def make_log(settings: LogSettings, clock: Clock, write: Write) -> Log:
+def make_log(settings: LogSettings, clock: ClockSource, write: Write) -> Log:
     level = Level[settings.level.upper()]
     return Log(level=level, as_json=settings.format == "json", now=clock.now, write=write)
 

@@ -13,13 +13,13 @@ from datetime import datetime
 from rota.api import identifiers, views
 from rota.api.changes import changes
 from rota.contract.documents import read_input
-from rota.contract.drafts import spec_of
 from rota.contract.job import JobDraft
+from rota.contract.job_drafts import build_spec
 from rota.contract.schedule import read_saved_schedule
-from rota.core.events import JobForgotten, JobsDeclared
-from rota.core.ids import stamped
+from rota.core.ids import build_id
+from rota.core.log_events import JobsDeclared, JobUndeclared
 from rota.core.origins import ChangeOrigin
-from rota.core.submission import JobSpec, within
+from rota.core.submissions import JobSpec, prefix_errors
 from rota.core.time.schedule import Once
 from rota.flow.submit.declaring import DeclarationResult, Deed, Moment, declare, forgotten
 from rota.runtime.service import Ground
@@ -36,9 +36,9 @@ def specs_of(app: App) -> list[JobSpec]:
     """Return the declared schedules, validated like an API request."""
     specs = []
     for declaration in sorted(app.declarations(), key=lambda job: str(job["name"])):
-        with within(f"job {declaration['name']!r}"):
+        with prefix_errors(f"job {declaration['name']!r}"):
             draft = read_input(JobDraft, declaration)
-            specs.append(spec_of(draft, tenant=app.tenant))
+            specs.append(build_spec(draft, tenant=app.tenant))
     return specs
 
 
@@ -88,12 +88,12 @@ async def register_schedules(app: App, access: Access, ground: Ground) -> None:
             now = await database_time(conn)
             moment = Moment(
                 now=now,
-                new_id=lambda: stamped(now, ground.chance.randbytes(10)),
+                new_id=lambda: build_id(now, ground.chance.randbytes(10)),
                 calendars=await calendars.read_all(conn, tenant_id=tenant_id),
             )
             deeds: Counter[Deed] = Counter()
             for spec in (spec for spec in specs if not is_over(spec, now)):
-                with within(f"job {spec.name!r}"):
+                with prefix_errors(f"job {spec.name!r}"):
                     declared = await declare(conn, spec, app=app.name, moment=moment)
                 deeds[declared.deed] += 1
                 if declared.deed is not Deed.UNCHANGED:
@@ -112,4 +112,4 @@ async def register_schedules(app: App, access: Access, ground: Ground) -> None:
         declared_names = frozenset(spec.display_name for spec in specs)
         removed = await forgotten(conn, tenant_id=tenant_id, app=app.name, names=declared_names)
         for name in removed:
-            ground.emit(JobForgotten(app=app.name, name=name, remedy=f"rota jobs delete {name!r}"))
+            ground.emit(JobUndeclared(app=app.name, name=name, remedy=f"rota jobs delete {name!r}"))

@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Final, NamedTuple
 
 from rota.config.settings import Scheduler, Settings
-from rota.core.ids import stamped
+from rota.core.ids import build_id
 from rota.core.lease import Lease
 from rota.flow.dispatch.hinting import Hinting, Listening
 from rota.flow.observe.tracing import Traces
@@ -206,7 +206,7 @@ def leasing(ground: Ground, parts: Parts, reading_pulse: Pulse) -> LastLease:
         offset=parts.offset,
         clock=ground.clock,
         name=f"{socket.gethostname()}:{os.getpid()}",
-        new_id=lambda: stamped(ground.database_clock.now(), ground.chance.randbytes(10)),
+        new_id=lambda: build_id(ground.database_clock.now(), ground.chance.randbytes(10)),
         emit=ground.emit,
         moved=reading_pulse.wake,
     )

@@ -18,9 +18,9 @@ from typing import Any, Final
 from rota.config.references import resolve
 from rota.config.settings import Settings
 from rota.config.sources import Source as SourceSettings
-from rota.contract.messages import Reading
+from rota.contract.source_messages import MessageFormat
 from rota.core.errors import InvalidInput, InvalidSetting
-from rota.core.ids import stamped
+from rota.core.ids import build_id
 from rota.core.source import Source
 from rota.flow.events.listening import LastWord, ListeningToSource, Wanted
 from rota.node.loading import said
@@ -63,7 +63,7 @@ async def open_sources(
                 clock=ground.database_clock,
                 chance=ground.chance,
                 shown=f"{socket.gethostname()}:{os.getpid()}",
-                new_id=lambda: stamped(ground.database_clock.now(), ground.chance.randbytes(10)),
+                new_id=lambda: build_id(ground.database_clock.now(), ground.chance.randbytes(10)),
                 emit=ground.emit,
             )
             duty = Duty(f"source {each.name}", listening.tick, Pulse(), ground, limit=LONGEST_PASS)
@@ -104,7 +104,7 @@ def one_wanted(
         name=name,
         kind=source.kind,
         tenant=source.tenant,
-        reading=Reading(
+        reading=MessageFormat(
             source=f"/sources/{name}",
             type=source.type or name,
             is_cloudevents=source.format == "cloudevents",

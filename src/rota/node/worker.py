@@ -14,8 +14,8 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from rota.config.settings import Settings
-from rota.core.attempt import Stopping
-from rota.core.lease import Lease, LeaseTrust
+from rota.core.attempt import StopReason
+from rota.core.lease import Lease, LeaseValidity
 from rota.flow.dispatch.claiming import Claiming, QueueView
 from rota.flow.dispatch.hinting import Hinting, Listening
 from rota.flow.dispatch.limiting import Limiting
@@ -173,7 +173,7 @@ async def open_worker(
         )
         wake_advancer = partial(asyncio.get_running_loop().call_soon_threadsafe, advancer.look)
         offset, breakers = ground.database_clock.offset, breakers_of(settings, ground)
-        trust = LeaseTrust(lease=lease_of(settings))
+        trust = LeaseValidity(lease=lease_of(settings))
         trace = None if traces is None else partial(traces.attempt, queue=only(settings))
         # The first attempt loop uses the executors whose kinds were registered.
         unused = [executors]
@@ -220,7 +220,7 @@ class Parts:
     pool: Pool
     drain: Callable[[], object]
     offset: Offset
-    trust: LeaseTrust
+    trust: LeaseValidity
     advancing: Advancing
 
 
@@ -358,7 +358,7 @@ def noting(ground: Ground, parts: Parts) -> LastNotes:
 
 def heed(beat: Beat, crew: Crew, drain: Callable[[], object]) -> None:
     """Apply the response of a heartbeat: cancel runs, and drain if asked to."""
-    crew.stop(beat.cancelling, Stopping.CANCEL)
+    crew.stop(beat.cancelling, StopReason.CANCEL)
     if beat.draining:
         drain()
 

@@ -11,11 +11,15 @@ from typing import Any, Final
 from uuid import UUID
 
 from rota.config.settings import Settings
-from rota.core.describing import Describing, descriptions_of, exactly_once_of
 from rota.core.errors import StoreUnavailable
-from rota.core.events import SessionOpened, TenantsUnknown
 from rota.core.executor import Executor
-from rota.core.ids import stamped
+from rota.core.ids import build_id
+from rota.core.kind_descriptions import (
+    PayloadDescriber,
+    collect_descriptions,
+    find_exactly_once_kinds,
+)
+from rota.core.log_events import SessionOpened, TenantsUnknown
 from rota.core.tenancy import EVERY_TENANT, SERVES_EVERY_TENANT, ServedTenants
 from rota.flow.execute.unfolding import UNFOLDING
 from rota.node.clock import measure_clock
@@ -55,7 +59,7 @@ async def register(
         has_many = await names.has_many_tenants(conn)
         by_id = {await names.kind_id(conn, kind): kind for kind in executed}
         session = NewSession(
-            id=stamped(await measure_clock(conn, ground), ground.chance.randbytes(10)),
+            id=build_id(await measure_clock(conn, ground), ground.chance.randbytes(10)),
             role=Role.WORKER,
             name=f"{socket.gethostname()}:{os.getpid()}",
             queues=tuple(queue_ids),
@@ -65,8 +69,8 @@ async def register(
         )
         await sessions.open_session(conn, session, ttl=worker.lease)
         await kinds.describe(conn, schemas_of(executors))
-        await kinds.describe_tasks(conn, descriptions_of(executors))
-        await kinds.describe_exactly_once(conn, exactly_once_of(executors))
+        await kinds.describe_tasks(conn, collect_descriptions(executors))
+        await kinds.describe_exactly_once(conn, find_exactly_once_kinds(executors))
     ground.emit(SessionOpened(role="worker", name=session.name, session_id=session.id))
     if unknown:
         ground.emit(TenantsUnknown(tenants=tuple(sorted(unknown))))
@@ -97,7 +101,7 @@ def named_tenants(settings: Settings) -> list[str]:
         *(each.tenants for table in tables for each in table.values()),
     ]
     named = {name for each in lists for name in each if name != EVERY_TENANT}
-    return sorted({*named, *served_tenants(settings).names()})
+    return sorted({*named, *served_tenants(settings).list_names()})
 
 
 def schemas_of(executors: tuple[Executor, ...]) -> dict[str, Mapping[str, Any]]:
@@ -105,7 +109,7 @@ def schemas_of(executors: tuple[Executor, ...]) -> dict[str, Mapping[str, Any]]:
     return {
         kind: schema
         for executor in executors
-        if isinstance(executor, Describing)
+        if isinstance(executor, PayloadDescriber)
         for kind in executor.kinds
         if (schema := executor.payload_schema(kind)) is not None
     }

@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Protocol
 
-from rota.core.clock import Clock
+from rota.core.clock import ClockSource
 
 # Turns of the event loop that a woken task gets before moved time continues: enough for a pass that
 # hands values through several channels. Costs about 0.2 ms per wake-up.
@@ -21,7 +21,7 @@ SETTLING_TURNS = 40
 INSTANT = timedelta(microseconds=1)
 
 
-class AlarmClock(Clock, Protocol):
+class AlarmClock(ClockSource, Protocol):
     """A clock that can also call back; waiting for an event with a time limit is built on it."""
 
     def alarm(self, seconds: float, ring: Callable[[], None], /) -> Callable[[], None]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from rota.core.events import EngineEvent
+from rota.core.log_events import EngineEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from rota.core.errors import ComputationTooLong, Overloaded, TooMany
+from rota.core.errors import ComputationTooLong, Overloaded, RateLimitExceeded
 
 T = TypeVar("T")
 
@@ -81,12 +81,12 @@ class OffLoop:
     async def run(self, caller: str, compute: Callable[[Check], T]) -> T:
         """Compute in a thread, after earlier computations of this caller and others.
 
-        Raises `TooMany` if the caller has too many computations, `Overloaded` if the queue is full,
+        Raises `RateLimitExceeded` if the caller has too many computations, `Overloaded` if the queue is full,
         and `ComputationTooLong` if it exceeds its CPU time.
         """
         if self._per_caller[caller] >= PER_CALLER_MAX:
-            raise TooMany(
-                what=f"concurrent computations; the limit is {PER_CALLER_MAX}",
+            raise RateLimitExceeded(
+                subject=f"concurrent computations; the limit is {PER_CALLER_MAX}",
                 retry_after=RETRY_AFTER_S,
             )
         if len(self._waiting) >= WAITING_MAX:

@@ -14,10 +14,10 @@ from datetime import datetime, timedelta
 
 from rota.core import signatures
 from rota.core.errors import InvalidInput, InvalidSignature
-from rota.core.signatures import TOLERANCE, Received
+from rota.core.signatures import CLOCK_TOLERANCE, VerifiedRequest
 from rota.runtime.clock import SystemClock
 
-__all__ = ["InvalidSignature", "Received", "new_secret", "sign", "verify"]
+__all__ = ["InvalidSignature", "VerifiedRequest", "new_secret", "sign", "verify"]
 
 NEW = 32
 
@@ -28,18 +28,19 @@ def verify(
     secret: str | Sequence[str],
     *,
     now: datetime | None = None,
-    tolerance: timedelta = TOLERANCE,
-) -> Received:
+    tolerance: timedelta = CLOCK_TOLERANCE,
+) -> VerifiedRequest:
     """Return the webhook if it is signed with `secret` and not older than `tolerance`.
 
     Pass several secrets during a rotation. `now` is for tests. Compare the `id` with the ids of the
     last minutes: the same request may arrive twice.
     """
     if not isinstance(body, bytes):
-        wanted = "expected bytes: pass the request body as received"
-        raise InvalidInput("body", type(body).__name__, wanted)
+        raise InvalidInput(
+            "body", type(body).__name__, "expected bytes: pass the request body as received"
+        )
     at = SystemClock().now() if now is None else now
-    return signatures.verify(headers, body, keys_of(secret), now=at, tolerance=tolerance)
+    return signatures.verify_request(headers, body, keys_of(secret), now=at, tolerance=tolerance)
 
 
 def sign(
@@ -51,17 +52,17 @@ def sign(
 ) -> dict[str, str]:
     """Return the headers of a signed request, for your own senders and for tests of a receiver."""
     at = SystemClock().now() if now is None else now
-    return signatures.headers_for(body, keys_of(secret), id=id, at=at)
+    return signatures.build_headers(body, keys_of(secret), id=id, at=at)
 
 
 def new_secret() -> str:
     """Generate a secret to share with the receiver of a webhook."""
-    return signatures.secret_of(secrets.token_bytes(NEW))
+    return signatures.format_secret(secrets.token_bytes(NEW))
 
 
 def keys_of(secret: str | Sequence[str]) -> list[bytes]:
     texts = [secret] if isinstance(secret, str) else secret
-    keys = [signatures.key_of(text) for text in texts]
+    keys = [signatures.parse_secret(text) for text in texts]
     if not keys:
         raise InvalidInput("secret", [], "expected at least one secret")
     return keys

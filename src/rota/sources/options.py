@@ -57,7 +57,7 @@ class Options:
         value = self._take(name)
         if value is None:
             return default
-        return durations.parse(value, field=name, shortest=shortest, longest=longest)
+        return durations.parse(value, field=name, minimum=shortest, maximum=longest)
 
     def settings(self, name: str) -> dict[str, str]:
         """A table of settings for a library; numbers and booleans become strings."""

@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.arrivals.gathering import Member, Pile
 from rota.core.errors import NotFound
+from rota.core.event_rules.grouping import BatchMember, EventBatch
 from rota.store.driver import Connection
 from rota.store.jobs import Job
 from rota.store.statement import statement
@@ -185,7 +185,7 @@ async def insert_events(
 
 async def open_piles(
     conn: Connection, places: Iterable[Place], *, tenant_id: int
-) -> dict[Place, Pile | None]:
+) -> dict[Place, EventBatch | None]:
     """Lock the batches of jobs and keys until the end of the transaction; None means empty."""
     wanted = sorted(set(places))
     rows = await OPEN_PILES.all(
@@ -197,8 +197,8 @@ async def open_piles(
     return {(row.job_id, row.key): pile_of(row) if row.number else None for row in rows}
 
 
-def pile_of(row: Locked | Ripe) -> Pile:
-    return Pile(
+def pile_of(row: Locked | Ripe) -> EventBatch:
+    return EventBatch(
         run_id=row.run_id,
         opened_at=row.opened_at,
         due_at=row.due_at,
@@ -208,7 +208,7 @@ def pile_of(row: Locked | Ripe) -> Pile:
     )
 
 
-async def keep_piles(conn: Connection, piles: Mapping[Place, Pile | None]) -> None:
+async def keep_piles(conn: Connection, piles: Mapping[Place, EventBatch | None]) -> None:
     """Write the changes of batches that the caller has locked; None deletes one."""
     changed = [(place, pile) for place, pile in piles.items() if pile is not None]
     deleted = [place for place, pile in piles.items() if pile is None]
@@ -230,7 +230,7 @@ async def keep_piles(conn: Connection, piles: Mapping[Place, Pile | None]) -> No
         )
 
 
-async def add_members(conn: Connection, members: Sequence[Member], *, tenant_id: int) -> None:
+async def add_members(conn: Connection, members: Sequence[BatchMember], *, tenant_id: int) -> None:
     if members:
         await ADD_MEMBERS.all(
             conn,

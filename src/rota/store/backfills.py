@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.backfills import BackfillState, Only
+from rota.core.backfills import BackfillSelection, BackfillState
 from rota.core.errors import Conflict, LeaseLost, NotFound
-from rota.core.ids import stamped
+from rota.core.ids import build_id
 from rota.core.states import RunState
 from rota.store.driver import Connection
 from rota.store.statement import statement
@@ -35,7 +35,7 @@ class Backfill(NamedTuple):
     since: datetime
     until: datetime
     schedule: str
-    picks: Only
+    picks: BackfillSelection
     newest_first: bool
     at_once: int
     priority: int
@@ -59,7 +59,7 @@ class BackfillRow(NamedTuple):
     state: BackfillState
     since: datetime
     until: datetime
-    picks: Only
+    picks: BackfillSelection
     newest_first: bool
     at_once: int
     priority: int
@@ -129,7 +129,7 @@ class NewBackfill:
     since: datetime
     until: datetime
     schedule: str
-    only: Only
+    only: BackfillSelection
     newest_first: bool
     at_once: int
     priority: int
@@ -287,8 +287,8 @@ async def standing(
         tenant_id=tenant_id,
         job_id=job_id,
         ats=ats,
-        lows=[stamped(at, _LOWEST) for at in ats],
-        highs=[stamped(at, _HIGHEST) for at in ats],
+        lows=[build_id(at, _LOWEST) for at in ats],
+        highs=[build_id(at, _HIGHEST) for at in ats],
     )
 
 
@@ -300,8 +300,8 @@ async def count_standing(
         conn,
         tenant_id=tenant_id,
         job_id=job_id,
-        low=stamped(since, _LOWEST),
-        high=stamped(until, _LOWEST),
+        low=build_id(since, _LOWEST),
+        high=build_id(until, _LOWEST),
         most=MOST_READ,
     )
     return row or Ticks(0, 0, 0)

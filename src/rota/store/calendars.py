@@ -24,7 +24,7 @@ from rota.core.errors import (
     NotFound,
     VersionChanged,
 )
-from rota.core.submission import check_visible_name
+from rota.core.submissions import check_visible_name
 from rota.core.time.calendars import Calendar
 from rota.store import tenants, turns
 from rota.store.driver import Connection

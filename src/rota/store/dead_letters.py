@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.bulk import MOST_COUNTED, RunFilter
+from rota.core.bulk_operations import COUNTED_RUNS_MAX, BulkRunFilter
 from rota.store import names
 from rota.store.driver import Connection
 from rota.store.statement import statement
@@ -19,7 +19,7 @@ from rota.store.walking import walking
 # The newest dead letters that are grouped for one list of groups.
 GROUPED_MAX: Final = 5000
 # The newest dead letters that are examined for one group: as many as one action may change.
-GROUP_LOOK_MAX: Final = MOST_COUNTED
+GROUP_LOOK_MAX: Final = COUNTED_RUNS_MAX
 HOURS_SHOWN: Final = 24
 
 
@@ -56,20 +56,20 @@ DEAD_GROUPS = statement("run_views/dead_groups", DeadGroup)
 
 
 async def list_groups(
-    conn: Connection, which: RunFilter, *, tenant_id: int, limit: int = 50
+    conn: Connection, which: BulkRunFilter, *, tenant_id: int, limit: int = 50
 ) -> list[DeadGroup]:
     """Group the newest dead letters that ended in the filter's period, the latest group first."""
     return await _read_groups(conn, which, tenant_id=tenant_id, most=limit, look=GROUPED_MAX)
 
 
-async def get_group(conn: Connection, which: RunFilter, *, tenant_id: int) -> DeadGroup | None:
+async def get_group(conn: Connection, which: BulkRunFilter, *, tenant_id: int) -> DeadGroup | None:
     """Return the group of this kind and fingerprint; None if it is empty."""
     found = await _read_groups(conn, which, tenant_id=tenant_id, most=1, look=GROUP_LOOK_MAX)
     return found[0] if found else None
 
 
 async def _read_groups(
-    conn: Connection, which: RunFilter, *, tenant_id: int, most: int, look: int
+    conn: Connection, which: BulkRunFilter, *, tenant_id: int, most: int, look: int
 ) -> list[DeadGroup]:
     kind_id = None
     if which.kind is not None:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from rota.core.errors import StoreRefused
-from rota.core.ids import stamped
+from rota.core.ids import build_id
 from rota.store.driver import Connection
 from rota.store.statement import statement
 from rota.store.transaction import transaction
@@ -92,7 +92,7 @@ async def look(
         "most": most,
     }
     timeless = {name: value for name, value in conditions.items() if name != "since"}
-    from_id = stamped(position.since - _ID_MARGIN, bytes(10))
+    from_id = build_id(position.since - _ID_MARGIN, bytes(10))
     # Each statement sees slightly more than the one before it. Rows that they miss of each other
     # were written after the horizon was read, and are new again at the next look.
     return [

@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core import bins
-from rota.core.ids import stamped
+from rota.core import duration_bins
+from rota.core.ids import build_id
 from rota.core.states import JobState, RunState
 from rota.store.driver import Connection
 from rota.store.statement import statement
@@ -47,7 +47,7 @@ class Slice(NamedTuple):
 
 class Ended(NamedTuple):
     """Runs of one bucket that ended in one state; sums of lags and durations and their counts.
-    `bins` are those of core/bins.py that contain a lag, `bin_lags` how many each contains.
+    `bins` are those of core/duration_bins.py that contain a lag, `bin_lags` how many each contains.
     """
 
     bucket: int
@@ -77,7 +77,7 @@ class Pace(NamedTuple):
 
 
 class Depth(NamedTuple):
-    """Ready runs that wait in a queue, counted up to `MOST_WAITING`."""
+    """Ready runs that wait in a queue, counted up to `OVERLAP_WAITING_MAX`."""
 
     queue: str
     is_paused: bool
@@ -177,7 +177,7 @@ TABLE_SIZES = statement("figures/table_sizes", TableSize)
 
 def id_at(moment: datetime) -> UUID:
     """Return the smallest id of a moment: runs that were due before it have smaller ids."""
-    return stamped(moment, bytes(10))
+    return build_id(moment, bytes(10))
 
 
 def first_id_before(moment: datetime) -> UUID:
@@ -228,8 +228,8 @@ async def count_slices(
         highs=[id_at(period.high) for period in due],
         late_lows=[period.low for period in late],
         late_highs=[period.high for period in late],
-        shortest=bins.SHORTEST.total_seconds(),
-        bins_per_e=bins.PER_E,
+        shortest=duration_bins.BIN_DURATION_MIN.total_seconds(),
+        bins_per_e=duration_bins.BINS_PER_E,
     )
 
 

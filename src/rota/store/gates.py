@@ -15,9 +15,9 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from rota.core.errors import InvalidInput, NotFound, QuotaExceeded, StoreUnavailable
-from rota.core.gates import Standing
+from rota.core.gates import GateState
 from rota.core.ids import EPOCH
-from rota.core.limits import OPEN, Limits, Rate
+from rota.core.limits import NO_LIMITS, GateLimits, RateLimit
 from rota.store.driver import Connection
 from rota.store.live_runs import Claimed
 from rota.store.statement import Nothing, statement
@@ -121,14 +121,14 @@ class Entry:
 class Entered(NamedTuple):
     """The locked gates, by id, and the current time."""
 
-    standings: dict[int, Standing]
+    standings: dict[int, GateState]
     now: datetime
 
 
 class NewGate(NamedTuple):
     tenant_id: int
     key: str
-    limits: Limits
+    limits: GateLimits
 
 
 SURVEY = statement("gates/survey", GateLane)
@@ -223,7 +223,7 @@ async def enter(conn: Connection, entry: Entry) -> Entered:
     owners |= {gate: ("tenant", tenant) for tenant, gate in entry.tenants.items()}
     owners |= {gate: ("tenant queue", gate) for gate in entry.tenant_queues.values()}
     standings = {
-        row.id: Standing(
+        row.id: GateState(
             limits=_limits(row),
             held=held.get(owners.get(row.id, ("gate", row.id)), 0),
             paid_until=row.paid_until,
@@ -245,7 +245,7 @@ async def pay(conn: Connection, paid: Mapping[int, datetime]) -> None:
         await PAY.all(conn, ids=list(paid), paid_untils=list(paid.values()))
 
 
-async def put(conn: Connection, tenant_id: int, key: str, limits: Limits) -> int:
+async def put(conn: Connection, tenant_id: int, key: str, limits: GateLimits) -> int:
     """Create a gate or change its limits; return its id."""
     return (await put_many(conn, [NewGate(tenant_id, key, limits)]))[tenant_id, key]
 
@@ -295,10 +295,10 @@ async def _allow_keys(conn: Connection, missing: Iterable[tuple[int, str]]) -> N
 
 async def lift(conn: Connection, tenant_id: int, key: str) -> None:
     """Remove all limits. The gate itself stays, because waiting runs refer to it."""
-    await put(conn, tenant_id, key, OPEN)
+    await put(conn, tenant_id, key, NO_LIMITS)
 
 
-async def limit_queue(conn: Connection, queue_id: int, limits: Limits | None) -> None:
+async def limit_queue(conn: Connection, queue_id: int, limits: GateLimits | None) -> None:
     """Set or remove the limits of a queue. Claimers notice within about a second."""
     async with transaction(conn):
         gate_id = await guard(conn, NOBODY, f"queue:{queue_id}", limits)
@@ -308,7 +308,7 @@ async def limit_queue(conn: Connection, queue_id: int, limits: Limits | None) ->
         _require_row(changed, "queue", queue_id)
 
 
-async def limit_tenant(conn: Connection, tenant_id: int, limits: Limits | None) -> None:
+async def limit_tenant(conn: Connection, tenant_id: int, limits: GateLimits | None) -> None:
     """Set or remove the limits of a tenant. Claimers notice within about a second."""
     async with transaction(conn):
         gate_id = await guard(conn, tenant_id, f"tenant:{tenant_id}", limits)
@@ -351,7 +351,7 @@ async def _put(conn: Connection, wanted: Sequence[NewGate], is_counted: bool) ->
         conn,
         tenant_ids=[gate.tenant_id for gate in wanted],
         keys=[gate.key for gate in wanted],
-        mosts=[gate.limits.most for gate in wanted],
+        mosts=[gate.limits.max_running for gate in wanted],
         rate_counts=[rate and rate.count for rate in rates],
         rate_pers=[rate and rate.per for rate in rates],
         rate_bursts=[rate and rate.burst for rate in rates],
@@ -360,18 +360,18 @@ async def _put(conn: Connection, wanted: Sequence[NewGate], is_counted: bool) ->
     )
 
 
-async def guard(conn: Connection, tenant_id: int, key: str, limits: Limits | None) -> int:
+async def guard(conn: Connection, tenant_id: int, key: str, limits: GateLimits | None) -> int:
     """Return the gate of a whole queue or tenant, with these limits or with none."""
     if limits is not None and limits.in_order:
         raise InvalidInput("limits.in_order", True, "must be false for a queue or a tenant")
-    return await put(conn, tenant_id, key, limits or OPEN)
+    return await put(conn, tenant_id, key, limits or NO_LIMITS)
 
 
-def _limits(row: Locked) -> Limits:
+def _limits(row: Locked) -> GateLimits:
     rate = None
     if row.rate_count is not None and row.rate_per is not None and row.rate_burst is not None:
-        rate = Rate(count=row.rate_count, per=row.rate_per, burst=row.rate_burst)
-    return Limits(most=row.most, rate=rate, in_order=row.in_order)
+        rate = RateLimit(count=row.rate_count, per=row.rate_per, burst=row.rate_burst)
+    return GateLimits(max_running=row.most, rate=rate, in_order=row.in_order)
 
 
 def _require_row(row: Changed | None, thing: str, id_: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from rota.core.errors import LeaseLost
-from rota.core.maps import MOST_MEMBERS, Count, Which
+from rota.core.maps import MEMBERS_MAX, MapCounters, MapIdentity
 from rota.core.states import RunState
 from rota.store.driver import Connection
 from rota.store.graphs import NewStep
@@ -45,12 +45,12 @@ class Map(NamedTuple):
     ended_at: datetime | None
 
     @property
-    def which(self) -> Which:
-        return Which(self.run_id, self.step, self.base)
+    def which(self) -> MapIdentity:
+        return MapIdentity(self.run_id, self.step, self.base)
 
     @property
-    def tally(self) -> Count:
-        return Count(
+    def tally(self) -> MapCounters:
+        return MapCounters(
             total=self.total,
             handed=self.handed,
             made=self.made,
@@ -136,7 +136,7 @@ RESULTS = statement("graph_maps/results", Ended)
 
 async def begin(
     conn: Connection,
-    which: Which,
+    which: MapIdentity,
     *,
     tenant_id: int,
     round_: int,
@@ -154,16 +154,16 @@ async def begin(
         is_counted=is_counted,
     )
     if begun is not None and round_ > 0:
-        await drop_items(conn, which, made=MOST_MEMBERS)
+        await drop_items(conn, which, made=MEMBERS_MAX)
 
 
-async def again(conn: Connection, which: Which, *, round_: int) -> None:
+async def again(conn: Connection, which: MapIdentity, *, round_: int) -> None:
     """Retry the members that did not succeed, in this round."""
     await AGAIN.one(conn, run_id=which.run_id, step=which.step, round=round_)
 
 
 async def add(
-    conn: Connection, which: Which, *, succeeded: int, failed: int, cancelled: int
+    conn: Connection, which: MapIdentity, *, succeeded: int, failed: int, cancelled: int
 ) -> None:
     """Count members that ended."""
     await ADD.one(
@@ -180,23 +180,23 @@ async def lock(conn: Connection, *, run_id: UUID, step: int) -> Map | None:
     return await LOCK.one(conn, run_id=run_id, step=step)
 
 
-async def sourced(conn: Connection, which: Which, *, is_complete: bool) -> None:
+async def sourced(conn: Connection, which: MapIdentity, *, is_complete: bool) -> None:
     """Record that its source has ended; if it succeeded, the provided items are complete."""
     await SOURCED.one(conn, run_id=which.run_id, step=which.step, is_complete=is_complete)
 
 
-async def stop(conn: Connection, which: Which, *, stopped: str, reason: str) -> None:
+async def stop(conn: Connection, which: MapIdentity, *, stopped: str, reason: str) -> None:
     """Create no more members; the map ends as `stopped`, with a reason (JSON)."""
     await STOP.one(conn, run_id=which.run_id, step=which.step, stopped=stopped, reason=reason)
 
 
-async def close(conn: Connection, which: Which) -> None:
+async def close(conn: Connection, which: MapIdentity) -> None:
     """Record that the map is decided."""
     await CLOSE.one(conn, run_id=which.run_id, step=which.step)
 
 
 async def put_items(
-    conn: Connection, which: Which, *, tenant_id: int, rows: Sequence[Items]
+    conn: Connection, which: MapIdentity, *, tenant_id: int, rows: Sequence[Items]
 ) -> None:
     """Store items until they become members."""
     await PUT_ITEMS.all(
@@ -209,7 +209,7 @@ async def put_items(
     )
 
 
-async def take_items(conn: Connection, which: Which, *, made: int, number: int) -> list[Any]:
+async def take_items(conn: Connection, which: MapIdentity, *, made: int, number: int) -> list[Any]:
     """Return up to `number` items from the index `made` on."""
     rows = await TAKE_ITEMS.all(
         conn, run_id=which.run_id, step=which.step, made=made, until=made + number
@@ -220,12 +220,14 @@ async def take_items(conn: Connection, which: Which, *, made: int, number: int) 
     return found[:number]
 
 
-async def drop_items(conn: Connection, which: Which, *, made: int) -> None:
+async def drop_items(conn: Connection, which: MapIdentity, *, made: int) -> None:
     """Delete items before the index `made`."""
     await DROP_ITEMS.all(conn, run_id=which.run_id, step=which.step, made=made)
 
 
-async def make(conn: Connection, which: Which, mould: NewStep, *, made: int, batch: Batch) -> int:
+async def make(
+    conn: Connection, which: MapIdentity, mould: NewStep, *, made: int, batch: Batch
+) -> int:
     """Insert members from the index `made` on, using the run template; return 0 if the map has
     changed since it was read, or its graph run has ended.
     """
@@ -247,30 +249,30 @@ async def make(conn: Connection, which: Which, mould: NewStep, *, made: int, bat
     return 0 if not rows else rows[0].number
 
 
-async def alive(conn: Connection, which: Which, *, most: int) -> list[UUID]:
+async def alive(conn: Connection, which: MapIdentity, *, most: int) -> list[UUID]:
     """Return unfinished members that were not asked to stop."""
     rows = await ALIVE.all(
         conn,
         run_id=which.run_id,
-        first_id=which.member_id(0),
+        first_id=which.derive_member_id(0),
         last_id=which.last_id,
         most=most,
     )
     return [row.id for row in rows]
 
 
-async def bad(conn: Connection, which: Which, *, after: int, most: int) -> list[Bad]:
+async def bad(conn: Connection, which: MapIdentity, *, after: int, most: int) -> list[Bad]:
     """Return members after an index that did not succeed."""
     return await BAD.all(
         conn,
         run_id=which.run_id,
-        after_id=which.id_before(after + 1),
+        after_id=which.derive_id_before(after + 1),
         last_id=which.last_id,
         most=most,
     )
 
 
-async def revive(conn: Connection, which: Which, *, after: int, most: int) -> int:
+async def revive(conn: Connection, which: MapIdentity, *, after: int, most: int) -> int:
     """Retry members after an index that did not succeed; return how many."""
     found = await bad(conn, which, after=after, most=most)
     if not found:
@@ -281,24 +283,24 @@ async def revive(conn: Connection, which: Which, *, after: int, most: int) -> in
     return len(found)
 
 
-async def revive_source(conn: Connection, which: Which, source_id: UUID) -> bool:
+async def revive_source(conn: Connection, which: MapIdentity, source_id: UUID) -> bool:
     """Retry the source under its own run id: it continues after the items that it has provided.
     Return False if it has succeeded.
     """
     return bool(await REVIVE.all(conn, run_id=which.run_id, ids=[source_id]))
 
 
-async def give_up(conn: Connection, which: Which) -> None:
+async def give_up(conn: Connection, which: MapIdentity) -> None:
     """Count members that should be retried but are no longer in history as failed."""
     await GIVE_UP.one(conn, run_id=which.run_id, step=which.step)
 
 
-async def results(conn: Connection, which: Which, *, after: int, most: int) -> list[Ended]:
+async def results(conn: Connection, which: MapIdentity, *, after: int, most: int) -> list[Ended]:
     """Return members after an index that have ended."""
     return await RESULTS.all(
         conn,
         run_id=which.run_id,
-        after_id=which.id_before(after + 1),
+        after_id=which.derive_id_before(after + 1),
         last_id=which.last_id,
         most=most,
     )

@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from rota.core.maps import Which
-from rota.core.states import FINAL, LIVE, RunState
+from rota.core.maps import MapIdentity
+from rota.core.states import FINAL_STATES, LIVE_STATES, RunState
 from rota.store import run_views
 from rota.store.driver import Connection
 from rota.store.graph_maps import Map
@@ -100,15 +100,15 @@ async def maps(conn: Connection, *, tenant_id: int, run_id: UUID) -> dict[int, M
     return {row.step: row for row in rows}
 
 
-async def place_of(conn: Connection, *, run_id: UUID, step: str) -> Which | None:
+async def place_of(conn: Connection, *, run_id: UUID, step: str) -> MapIdentity | None:
     """Return the map that a step refers to by name, in its own graph run."""
     row = await PLACE.one(conn, run_id=run_id, step=step)
-    return None if row is None else Which(*row)
+    return None if row is None else MapIdentity(*row)
 
 
 async def members(
     conn: Connection,
-    which: Which,
+    which: MapIdentity,
     *,
     tenant_id: int,
     states: frozenset[RunState] = frozenset(),
@@ -132,7 +132,7 @@ async def members(
 
 async def _walk(
     conn: Connection,
-    which: Which,
+    which: MapIdentity,
     *,
     tenant_id: int,
     states: frozenset[RunState],
@@ -142,15 +142,19 @@ async def _walk(
     bounds = {
         "run_id": which.run_id,
         "tenant_id": tenant_id,
-        "after_id": which.id_before(after + 1),
+        "after_id": which.derive_id_before(after + 1),
         "last_id": which.last_id,
         "states": sorted(states) or None,
         "most": most + 1,
     }
     async with walking(conn):
-        if states and states <= FINAL - {RunState.SUCCEEDED}:
+        if states and states <= FINAL_STATES - {RunState.SUCCEEDED}:
             return await BAD_MEMBERS.all(conn, **bounds)
         wanted = states or frozenset(RunState)
         return await MEMBERS.all(
-            conn, **bounds, look=LOOK, ended=bool(wanted & FINAL), alive=bool(wanted & LIVE)
+            conn,
+            **bounds,
+            look=LOOK,
+            ended=bool(wanted & FINAL_STATES),
+            alive=bool(wanted & LIVE_STATES),
         )

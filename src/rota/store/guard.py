@@ -8,7 +8,14 @@ the left. tools/generate.py writes the result to generated/state_guard.sql.
 from collections.abc import Iterable
 from enum import StrEnum
 
-from rota.core.states import BIRTHS, FINAL, LIVE, RunState, job_pairs, run_pairs
+from rota.core.states import (
+    FINAL_STATES,
+    INITIAL_STATES,
+    LIVE_STATES,
+    RunState,
+    list_job_changes,
+    list_run_changes,
+)
 
 _HEAD = """\
 -- Generated from src/rota/core/states.py by `make generate`. Do not edit.
@@ -37,14 +44,16 @@ _COMMON = (
 
 def render() -> str:
     """Return the content of state_guard.sql."""
-    lasting = [(old, new) for old, new in run_pairs() if new in LIVE]
-    ending = [(old, new) for old, new in run_pairs() if new in FINAL]
-    born_live = sorted(BIRTHS & LIVE, key=list(RunState).index)
-    born_final = sorted(BIRTHS & FINAL, key=list(RunState).index)
+    lasting = [(old, new) for old, new in list_run_changes() if new in LIVE_STATES]
+    ending = [(old, new) for old, new in list_run_changes() if new in FINAL_STATES]
+    born_live = sorted(INITIAL_STATES & LIVE_STATES, key=list(RunState).index)
+    born_final = sorted(INITIAL_STATES & FINAL_STATES, key=list(RunState).index)
     return "\n".join(
         (
             _HEAD,
-            _trigger("jobs_moves", "update of state on rota.jobs", _not_in(job_pairs()), "job"),
+            _trigger(
+                "jobs_moves", "update of state on rota.jobs", _not_in(list_job_changes()), "job"
+            ),
             _trigger(
                 "live_runs_moves", "update of state on rota.live_runs", _not_in(lasting), "run"
             ),

@@ -1,6 +1,6 @@
 """Stores hooks, which receive signed events from other systems.
 
-A secret is encrypted with the master key and bound to its hook and version (core/sealing.py); it is
+A secret is encrypted with the master key and bound to its hook and version (core/secret_encryption.py); it is
 shown once, when it is created. `find` is for the owner's connections: the caller of a hook has no
 tenant.
 """
@@ -11,8 +11,13 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.errors import Conflict, NameTaken, NotFound, SealingFailed
-from rota.core.sealing import Place, key_id_of, seal, unseal
+from rota.core.errors import Conflict, NameTaken, NotFound, SecretsUnavailable
+from rota.core.secret_encryption import (
+    SecretIdentity,
+    decrypt_secret,
+    derive_key_id,
+    encrypt_secret,
+)
 from rota.store import tenants, turns
 from rota.store.driver import Connection
 from rota.store.statement import statement
@@ -95,7 +100,7 @@ async def create(conn: Connection, new: NewHook, secret: str, *, with_: Seal) ->
             name=new.name,
             type=new.type,
             style=new.style,
-            key_id=key_id_of(with_.master),
+            key_id=derive_key_id(with_.master),
             ciphertext=_sealed(with_, _place(new.tenant_id, new.id, 1), secret),
         )
     if row is None:
@@ -140,7 +145,7 @@ async def rotate(
             conn,
             id=hook_id,
             version=hook.version,
-            key_id=key_id_of(with_.master),
+            key_id=derive_key_id(with_.master),
             ciphertext=_sealed(with_, place, secret),
             former_for=former_for,
         )
@@ -173,21 +178,21 @@ async def forget_deliveries(conn: Connection, *, keep: timedelta, limit: int) ->
 
 def secrets_of(hook: Found, master: bytes) -> Sequence[str]:
     """Return the valid secrets, newest first."""
-    if hook.key_id != key_id_of(master):
-        raise SealingFailed(
+    if hook.key_id != derive_key_id(master):
+        raise SecretsUnavailable(
             reason=f"the hook {hook.name!r} was encrypted with another master key",
             remedy="rotate its secret",
         )
-    found = [unseal(master, _place(hook.tenant_id, hook.id, hook.version), hook.ciphertext)]
+    found = [decrypt_secret(master, _place(hook.tenant_id, hook.id, hook.version), hook.ciphertext)]
     if hook.former is not None:
         place = _place(hook.tenant_id, hook.id, hook.version - 1)
-        found.append(unseal(master, place, hook.former))
+        found.append(decrypt_secret(master, place, hook.former))
     return [secret.decode() for secret in found]
 
 
-def _place(tenant_id: int, hook_id: UUID, version: int) -> Place:
-    return Place(tenant_id=tenant_id, name=f"hook {hook_id.hex}", version=version)
+def _place(tenant_id: int, hook_id: UUID, version: int) -> SecretIdentity:
+    return SecretIdentity(tenant_id=tenant_id, name=f"hook {hook_id.hex}", version=version)
 
 
-def _sealed(with_: Seal, place: Place, secret: str) -> bytes:
-    return seal(with_.master, place, secret.encode(), nonce=with_.nonce)
+def _sealed(with_: Seal, place: SecretIdentity, secret: str) -> bytes:
+    return encrypt_secret(with_.master, place, secret.encode(), nonce=with_.nonce)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from rota.core.errors import NotFound
-from rota.core.ids import stamped
+from rota.core.ids import build_id
 from rota.store import jobs
 from rota.store.driver import Connection
 from rota.store.jobs import Job
@@ -34,7 +34,7 @@ async def decided_until(conn: Connection, job_id: UUID, now: datetime) -> dateti
 
     The id of a tick's run begins with its time, so future ones are excluded by id.
     """
-    before_id = stamped(now + timedelta(milliseconds=1), bytes(10))
+    before_id = build_id(now + timedelta(milliseconds=1), bytes(10))
     row = await DECIDED_UNTIL.one(conn, id=job_id, before_id=before_id)
     if row is None:
         raise NotFound("job", str(job_id))

@@ -14,8 +14,8 @@ from uuid import UUID
 from rota.contract.job import DETAIL_COLUMNS
 from rota.core.errors import LeaseLost, NameTaken, NotFound, StoreFailed
 from rota.core.outcome import Guarantee
-from rota.core.overlap import Alive, Overlap, WhenQueuePaused
-from rota.core.shard import shard_of
+from rota.core.overlap import ActiveRun, Overlap, WhenQueuePaused
+from rota.core.shard import compute_shard
 from rota.core.states import JobState, RunState
 from rota.store.driver import Connection
 from rota.store.live_runs import array_text
@@ -248,9 +248,9 @@ async def lock_cursor(conn: Connection, id_: UUID) -> Cursor | None:
     return await LOCK_CURSOR.one(conn, id=id_)
 
 
-async def alive(conn: Connection, id_: UUID, *, backfills: bool = True) -> list[Alive]:
+async def alive(conn: Connection, id_: UUID, *, backfills: bool = True) -> list[ActiveRun]:
     """Return the unfinished runs of a job, with or without those of backfills."""
-    return [Alive(*row) for row in await ALIVE.all(conn, id=id_, backfills=backfills)]
+    return [ActiveRun(*row) for row in await ALIVE.all(conn, id=id_, backfills=backfills)]
 
 
 async def touch(conn: Connection, id_: UUID) -> int:
@@ -291,7 +291,7 @@ async def replace(conn: Connection, job: Job, change: Change) -> int:
         tick_at=cursor and cursor.tick_at,
         fire_at=cursor and cursor.fire_at,
         fired=cursor and cursor.fired,
-        shard=shard_of(job.id),
+        shard=compute_shard(job.id),
     )
     if row is None:
         raise LeaseLost(thing="job", id=job.id)
@@ -378,7 +378,7 @@ def _columns(jobs: Sequence[NewJob]) -> dict[str, list[object]]:
         "fire_ats": [job.fire_at for job in jobs],
         "fired": [job.fired for job in jobs],
         "schedule_ids": [job.schedule_id for job in jobs],
-        "shards": [shard_of(job.id) for job in jobs],
+        "shards": [compute_shard(job.id) for job in jobs],
         "gates": [array_text(job.gates) for job in jobs],
         "deadlines": [job.deadline for job in jobs],
         "graph_ids": [job.graph_id for job in jobs],

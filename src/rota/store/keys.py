@@ -14,7 +14,7 @@ from rota.core import api_keys
 from rota.core.access import Principal, Role
 from rota.core.api_keys import ApiKey
 from rota.core.errors import Conflict, InvalidInput, NotFound
-from rota.core.submission import check_visible_name
+from rota.core.submissions import check_visible_name
 from rota.store import names, tenants, turns
 from rota.store.driver import Connection
 from rota.store.statement import statement
@@ -75,7 +75,7 @@ class Exists(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewKey:
-    """A key to store. Core decides who may grant which role (`demand_grant`)."""
+    """A key to store. Core decides who may grant which role (`require_grant`)."""
 
     id: UUID
     tenant_id: int
@@ -148,7 +148,7 @@ async def ensure_admin_key(
     expires like any other key. The next start after that creates another, so an operator with
     access to the machine is never locked out.
     """
-    key = api_keys.make(bits)
+    key = api_keys.create_key(bits)
     async with joined(conn):
         await turns.take_turn(conn, tenant_id=_PLATFORM, things="first keys")
         exists = await HAS_PLATFORM.one(conn)
@@ -164,7 +164,7 @@ async def renew_admin_key(
     conn: Connection, *, key_id: UUID, bits: bytes, tenant: str = "default"
 ) -> str:
     """Create a new bootstrap admin key and revoke the previous ones; return its text."""
-    key = api_keys.make(bits)
+    key = api_keys.create_key(bits)
     async with joined(conn):
         await turns.take_turn(conn, tenant_id=_PLATFORM, things="first keys")
         tenant_id = (await names.tenant_ids(conn, [tenant]))[tenant]

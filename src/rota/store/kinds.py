@@ -8,7 +8,7 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from rota.core.describing import TaskDescription
+from rota.core.kind_descriptions import TaskDescription
 from rota.store.driver import Connection
 from rota.store.statement import statement
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 from uuid import UUID
 
 from rota.core.lanes import Lane
-from rota.core.lease import Sight
+from rota.core.lease import ObservedSpan
 from rota.core.outcome import Guarantee
-from rota.core.overlap import ONE_BY_ONE
-from rota.core.settle import MOST_LOSSES
+from rota.core.overlap import SEQUENTIAL_OVERLAPS
+from rota.core.settlement import WORKER_LOSSES_MAX
 from rota.core.states import RunState
 from rota.store.driver import Connection
 from rota.store.statement import statement
@@ -272,7 +272,7 @@ async def release_unknown(
 async def reclaim(
     conn: Connection,
     *,
-    sight: Sight,
+    sight: ObservedSpan,
     unknown_for: timedelta = timedelta(seconds=5),
     most: int = 500,
 ) -> list[Moved]:
@@ -288,7 +288,7 @@ async def reclaim(
         asked_at=sight.asked_at,
         unknown_for=unknown_for,
         most=most,
-        most_losses=MOST_LOSSES,
+        most_losses=WORKER_LOSSES_MAX,
     )
 
 
@@ -346,7 +346,7 @@ async def insert_one(  # noqa: PLR0913 — the parameters of the statement
         trigger=trigger,
         priority=priority,
         payload=payload,
-        one_by_one=ONE_BY_ONE,
+        one_by_one=SEQUENTIAL_OVERLAPS,
     )
     return row is not None
 

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from rota.core.access import Principal
-from rota.core.errors import TooMany, Unauthenticated
+from rota.core.errors import RateLimitExceeded, Unauthenticated
 from rota.store import turns
 from rota.store.driver import Connection
 from rota.store.keys import Found
@@ -59,13 +59,13 @@ async def create(conn: Connection, *, digest: bytes, key_id: UUID) -> datetime:
 async def create_ticket(
     conn: Connection, *, digest: bytes, key_id: UUID, lifetime: timedelta = TICKET_LIFETIME
 ) -> datetime:
-    """Create a ticket for one login; return when it expires. Raises `TooMany` if the key has
+    """Create a ticket for one login; return when it expires. Raises `RateLimitExceeded` if the key has
     `OPEN_TICKETS_MAX` unused tickets of the last minute.
     """
     await turns.take_turn(conn, tenant_id=0, things=f"tickets of {key_id}")
     count = await COUNT_TICKETS.one(conn, key_id=key_id, age=TICKET_LIFETIME)
     if count is not None and count.number >= OPEN_TICKETS_MAX:
-        raise TooMany("unused login tickets of this key", TICKET_LIFETIME.total_seconds())
+        raise RateLimitExceeded("unused login tickets of this key", TICKET_LIFETIME.total_seconds())
     await FORGET.all(conn, key_id=key_id, kept=MOST_LOGINS - 1, most=_AT_ONCE)
     return await _create(conn, digest, key_id, is_ticket=True, lifetime=lifetime)
 

@@ -14,10 +14,10 @@ from datetime import timedelta
 from typing import Final
 
 from rota.core.errors import RotaError
-from rota.core.events import (
+from rota.core.log_events import (
     Emit,
     MigrationApplied,
-    MigrationPutOff,
+    MigrationDelayed,
     MigrationRunning,
     MigrationWaiting,
 )
@@ -80,7 +80,7 @@ class MigrationWatch:
         self.emit(MigrationApplied(name=name, lasted=self.lasted))
 
     def report_put_off(self, name: str, reason: str, tries: int) -> None:
-        self.emit(MigrationPutOff(name=name, reason=reason, tries=tries))
+        self.emit(MigrationDelayed(name=name, reason=reason, tries=tries))
 
     def report_waiting(self, holder: str | None) -> None:
         self.emit(MigrationWaiting(holder=holder or "another session", waited=self.lasted))

@@ -10,13 +10,13 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.ids import tick_run_id
-from rota.core.time.durations import iso
-from rota.core.time.policies import Misfire
+from rota.core.ids import derive_tick_run_id
+from rota.core.time.durations import to_iso
+from rota.core.time.policies import MisfirePolicy
 from rota.store.driver import Connection
 from rota.store.statement import statement
 
-_DEFAULT: Final = Misfire()
+_DEFAULT: Final = MisfirePolicy()
 # The stored form of a schedule with default misfire options, without its nulls.
 MISFIRE_DEFAULT: Final = json.dumps(
     {
@@ -24,7 +24,7 @@ MISFIRE_DEFAULT: Final = json.dumps(
         "on_resume": _DEFAULT.on_resume.value,
         "on_edit": _DEFAULT.on_edit.value,
         "max_catchup": _DEFAULT.max_catchup,
-        "late_after": iso(_DEFAULT.late_after),
+        "late_after": to_iso(_DEFAULT.late_after),
     }
 )
 
@@ -67,7 +67,7 @@ async def move_jobs(conn: Connection, jobs: Sequence[OneTimeJob]) -> int:
             conn,
             job_ids=[job.id for job in waiting],
             versions=[job.version for job in waiting],
-            run_ids=[tick_run_id(job.id, job.tick_at) for job in waiting if job.tick_at],
+            run_ids=[derive_tick_run_id(job.id, job.tick_at) for job in waiting if job.tick_at],
         )
         moved += len(scheduled)
     if finished:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.ids import EPOCH, stamped
+from rota.core.ids import EPOCH, build_id
 from rota.core.states import RunState
 from rota.store.driver import Connection
 from rota.store.fitness import database_time
@@ -44,7 +44,7 @@ async def recent(
     found: dict[UUID, list[Outcome]] = {job_id: [] for job_id in job_ids}
     if not found:
         return found
-    frame = stamped(max(await database_time(conn) - RECENT, EPOCH), bytes(10))
+    frame = build_id(max(await database_time(conn) - RECENT, EPOCH), bytes(10))
     recent_id = UUID(int=frame.int >> 80 << 80)
     async with walking(conn):
         for from_id in (recent_id, FIRST_ID):

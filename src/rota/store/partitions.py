@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.ids import first_id_of
+from rota.core.ids import find_first_id
 from rota.store.driver import Connection
 from rota.store.statement import statement
 from rota.store.translate import translated
@@ -112,7 +112,7 @@ async def prune_runs(conn: Connection, *, keep_from: date, most: int) -> int:
 
 async def prune_events(conn: Connection, *, keep_from: date, most: int) -> int:
     """Delete events in the same way, by the time of their arrival."""
-    return len(await PRUNE_EVENTS.all(conn, before=first_id_of(keep_from), most=most))
+    return len(await PRUNE_EVENTS.all(conn, before=find_first_id(keep_from), most=most))
 
 
 def month_of(partition: str) -> date | None:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
-from rota.core.bulk import RunFilter
+from rota.core.bulk_operations import BulkRunFilter
 from rota.core.errors import NotFound
 from rota.core.states import RunState
 from rota.store.driver import Connection
@@ -97,7 +97,7 @@ async def states(conn: Connection, ids: Sequence[UUID], *, tenant_id: int) -> di
 
 
 async def find_dead(
-    conn: Connection, which: RunFilter, *, tenant_id: int, most: int, batch: int
+    conn: Connection, which: BulkRunFilter, *, tenant_id: int, most: int, batch: int
 ) -> Matching:
     """Count matching dead letters, up to `most`, and return the ids of the `batch` oldest."""
     failed = {"error": which.error, "fingerprint": which.fingerprint}
@@ -109,7 +109,7 @@ async def find_dead(
 
 
 async def find_alive(
-    conn: Connection, which: RunFilter, *, tenant_id: int, most: int, batch: int
+    conn: Connection, which: BulkRunFilter, *, tenant_id: int, most: int, batch: int
 ) -> Matching:
     """Count unfinished runs that were not asked to cancel, in the same way."""
     found = await ALIVE.one(conn, **_where(which), tenant_id=tenant_id, most=most, batch=batch)
@@ -172,7 +172,7 @@ async def forget(conn: Connection, *, keep: timedelta, most: int) -> int:
     return len(await FORGET.all(conn, keep=keep, most=most))
 
 
-def _where(which: RunFilter) -> dict[str, object]:
+def _where(which: BulkRunFilter) -> dict[str, object]:
     return {
         "job_id": which.job_id,
         "kind": which.kind,

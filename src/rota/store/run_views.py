@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from rota.core.errors import InvalidInput
-from rota.core.ids import EPOCH, stamped
-from rota.core.states import BAD, FINAL, HELD, LIVE, RunState
+from rota.core.ids import EPOCH, build_id
+from rota.core.states import CLAIMED_STATES, DEAD_LETTER_STATES, FINAL_STATES, LIVE_STATES, RunState
 from rota.store.driver import Connection
 from rota.store.fitness import database_time
 from rota.store.logs import BEGINNING, Line
@@ -222,7 +222,7 @@ async def dead_page(
 ) -> Page:
     """Return dead letters one by one, restricted to the filter's states that are dead letters."""
     chosen = filter or RunFilter()
-    bad = (chosen.states & BAD) if chosen.states else BAD
+    bad = (chosen.states & DEAD_LETTER_STATES) if chosen.states else DEAD_LETTER_STATES
     if not bad:
         return Page([], None)
     chosen = replace(chosen, states=bad, is_open=True)
@@ -307,17 +307,21 @@ def refuse_odd_limit(limit: int) -> None:
 def _choose_scan(chosen: RunFilter) -> tuple[Statement[Found], dict[str, Any]]:
     """Return the scan whose index has the order of the filter, and parameters only it takes."""
     states = chosen.states or frozenset(RunState)
-    if chosen.graph_run_id is None and states <= BAD and (chosen.job_id is None or chosen.is_open):
+    if (
+        chosen.graph_run_id is None
+        and states <= DEAD_LETTER_STATES
+        and (chosen.job_id is None or chosen.is_open)
+    ):
         bad = {"states": sorted(states), "with_dropped": not chosen.is_open}
         ended = {"ended_after": chosen.ended_after, "ended_before": chosen.ended_before}
         failed = {"fingerprint": chosen.fingerprint, "job_id": chosen.job_id}
         return WALK_BAD, bad | ended | failed
     more: dict[str, Any] = {
         "states": sorted(chosen.states) or None,
-        "ended": bool(states & FINAL),
+        "ended": bool(states & FINAL_STATES),
         # A run that a worker released waits without a worker.
-        "waiting": bool(states & (LIVE - HELD)) and chosen.worker is None,
-        "held": bool(states & HELD),
+        "waiting": bool(states & (LIVE_STATES - CLAIMED_STATES)) and chosen.worker is None,
+        "held": bool(states & CLAIMED_STATES),
     }
     if chosen.job_id is None or chosen.graph_run_id is not None:
         return WALK, more | {"graph_run_id": chosen.graph_run_id}
@@ -381,5 +385,5 @@ def _as_uuid(text: str) -> UUID | None:
 
 def first_id_from(at: datetime) -> UUID:
     """Return the smallest id of a moment; a time before all ids becomes the first one."""
-    frame = stamped(max(at, EPOCH), bytes(10))
+    frame = build_id(max(at, EPOCH), bytes(10))
     return UUID(int=frame.int >> 80 << 80)

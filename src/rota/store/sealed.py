@@ -1,6 +1,6 @@
 """Stores encrypted secrets: written and listed by tenants, decrypted only for a worker.
 
-Secrets are encrypted (core/sealing.py) with the tenant, the name and the version bound to them. The
+Secrets are encrypted (core/secret_encryption.py) with the tenant, the name and the version bound to them. The
 role of row-level security may write a secret but cannot read one. The table is `secrets`; the
 module has another name because the standard library has a module of that name.
 """
@@ -9,10 +9,15 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from rota.core.errors import Conflict, InvalidInput, NotFound, SealingFailed
-from rota.core.masking import SHORTEST
-from rota.core.sealing import Place, key_id_of, seal, unseal
-from rota.core.submission import check_visible_name
+from rota.core.errors import Conflict, InvalidInput, NotFound, SecretsUnavailable
+from rota.core.secret_encryption import (
+    SecretIdentity,
+    decrypt_secret,
+    derive_key_id,
+    encrypt_secret,
+)
+from rota.core.secret_masking import MASKED_BYTES_MIN
+from rota.core.submissions import check_visible_name
 from rota.store import tenants, turns
 from rota.store.driver import Connection
 from rota.store.statement import statement
@@ -58,8 +63,10 @@ async def put(
 ) -> Secret:
     """Store a secret, or its next version. `nonce` is 12 random bytes."""
     name = check_visible_name(name, "name")
-    if len(value) < SHORTEST:
-        wanted = f"must have at least {SHORTEST} bytes; a shorter one cannot be masked in logs"
+    if len(value) < MASKED_BYTES_MIN:
+        wanted = (
+            f"must have at least {MASKED_BYTES_MIN} bytes; a shorter one cannot be masked in logs"
+        )
         raise InvalidInput("value", f"{len(value)} bytes", wanted)
     if len(value) > MOST_BYTES:
         raise InvalidInput("value", f"{len(value)} bytes", f"must have at most {MOST_BYTES} bytes")
@@ -70,14 +77,14 @@ async def put(
         # Serialized for the count and for the version, which is part of the encryption.
         await turns.take_turn(conn, tenant_id=tenant_id, things="secrets")
         version = await _next_version(conn, tenant_id, name)
-        place = Place(tenant_id=tenant_id, name=name, version=version)
+        place = SecretIdentity(tenant_id=tenant_id, name=name, version=version)
         row = await PUT.one(
             conn,
             tenant_id=tenant_id,
             name=name,
             version=version,
-            key_id=key_id_of(master),
-            ciphertext=seal(master, place, value, nonce=nonce),
+            key_id=derive_key_id(master),
+            ciphertext=encrypt_secret(master, place, value, nonce=nonce),
         )
     if row is None:
         raise Conflict("secret", "another request is writing it; retry", retry_after=1.0)
@@ -114,13 +121,13 @@ async def open_for_worker(
 
 
 def _decrypt(tenant_id: int, row: Sealed, master: bytes) -> str:
-    if row.key_id != key_id_of(master):
-        raise SealingFailed(
+    if row.key_id != derive_key_id(master):
+        raise SecretsUnavailable(
             reason=f"{row.name!r} was encrypted with another master key",
             remedy=f"configure the master key with the id {row.key_id}, or set the secret again",
         )
-    place = Place(tenant_id=tenant_id, name=row.name, version=row.version)
-    return unseal(master, place, row.ciphertext).decode()
+    place = SecretIdentity(tenant_id=tenant_id, name=row.name, version=row.version)
+    return decrypt_secret(master, place, row.ciphertext).decode()
 
 
 async def _next_version(conn: Connection, tenant_id: int, name: str) -> int:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from rota.core.errors import LeaseLost
-from rota.core.lease import Sight
+from rota.core.lease import ObservedSpan
 from rota.store.driver import Connection
 from rota.store.statement import statement
 
@@ -114,7 +114,7 @@ async def drain(conn: Connection, session_id: UUID) -> Asked | None:
     return await DRAIN.one(conn, id=session_id)
 
 
-async def expire(conn: Connection, *, sight: Sight, most: int = 100) -> list[ExpiredSession]:
+async def expire(conn: Connection, *, sight: ObservedSpan, most: int = 100) -> list[ExpiredSession]:
     """Mark sessions whose lease ran out as dead for ever; their runs may then be reclaimed.
 
     `sight` is how long the caller has seen the database without a gap. Sessions with a longer lease

@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any, Final, Generic, NamedTuple, TypeVar, get_type_hints
 
 from rota.contract.job import DETAIL_COLUMNS
-from rota.core.documents import unknown_member
+from rota.core.stored_documents import create_unknown_member
 from rota.store.driver import Connection
 from rota.store.translate import translated
 
@@ -99,7 +99,7 @@ class Members(dict[Any, Enum]):
     def __missing__(self, value: Any) -> Enum:
         if not issubclass(self._choices, StrEnum):
             raise KeyError(value)
-        return unknown_member(self._choices, value)
+        return create_unknown_member(self._choices, value)
 
 
 def _row_maker(row: type[Row]) -> Callable[[Sequence[Any]], Row]:

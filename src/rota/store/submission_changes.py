@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from rota.core.outcome import Guarantee
-from rota.core.shard import shard_of
+from rota.core.shard import compute_shard
 from rota.store import turns
 from rota.store.driver import Connection
 from rota.store.statement import statement
@@ -78,7 +78,9 @@ async def lock(conn: Connection, run_id: UUID, *, tenant_id: int) -> StoredSubmi
 
 async def put_scheduled(conn: Connection, row: StoredSubmission, *, tenant_id: int) -> None:
     """Insert a submission that waits for its due time."""
-    await PUT_SCHEDULED.one(conn, tenant_id=tenant_id, shard=shard_of(row.job_id), **_columns(row))
+    await PUT_SCHEDULED.one(
+        conn, tenant_id=tenant_id, shard=compute_shard(row.job_id), **_columns(row)
+    )
 
 
 async def put_live(

@@ -198,7 +198,7 @@ async def _show(conn: Connection, rows: Sequence[SubmissionRow]) -> list[JobRow]
 def _limit(row: GateLimit) -> dict[str, Any]:
     rate = None
     if row.rate_count is not None and row.rate_per is not None:
-        per = durations.iso(row.rate_per)
+        per = durations.to_iso(row.rate_per)
         rate = {"count": row.rate_count, "per": per, "burst": row.rate_burst}
     return {"key": row.key, "max": row.most, "rate": rate}
 
@@ -237,4 +237,4 @@ def _as_job(row: SubmissionRow, limits: dict[int, dict[str, Any]]) -> JobRow:
 def _schedule(row: SubmissionRow) -> dict[str, object]:
     if row.state is not None and row.due_at - row.created_at < IMMEDIATE_WITHIN:
         return {"immediate": True, "timezone": "UTC"}
-    return {"at": moments.rfc3339(row.due_at), "timezone": "UTC"}
+    return {"at": moments.to_rfc3339(row.due_at), "timezone": "UTC"}

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from rota.core.outcome import Guarantee
-from rota.core.shard import shard_of_hex
+from rota.core.shard import compute_shard_of_hex
 from rota.store.array_literals import int_array, text_array, time_array
 from rota.store.cursors import Ownership
 from rota.store.driver import Connection
@@ -80,7 +80,7 @@ MOVE_OVERDUE = statement("submissions/move_overdue", OverdueCount)
 async def insert_now(
     conn: Connection, tenant_id: int, new: NewSubmissions, *, due_at: datetime
 ) -> None:
-    """Insert submissions as runs that are due at `due_at`, which is now."""
+    """Insert submissions as runs that are due at `compute_due_at`, which is now."""
     await INSERT_NOW.all(
         conn,
         tenant_id=tenant_id,
@@ -97,7 +97,7 @@ async def insert_later(conn: Connection, tenant_id: int, new: NewSubmissions) ->
         conn,
         tenant_id=tenant_id,
         ids=text_array(new.ids),
-        shards=int_array(list(map(shard_of_hex, new.ids))),
+        shards=int_array(list(map(compute_shard_of_hex, new.ids))),
         due_ats=time_array(new.due_ats),
         **_shared(new.models),
         **_own(new),

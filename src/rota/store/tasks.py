@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from rota.core import bins
+from rota.core import duration_bins
 from rota.core.states import RunState
 from rota.store.driver import Connection
 from rota.store.figures import Slice, first_id_before, id_at
@@ -59,7 +59,7 @@ class KindJobCount(NamedTuple):
 
 
 class TaskEnding(NamedTuple):
-    """Runs of one bucket that ended in one state, with bins of core/bins.py and their counts."""
+    """Runs of one bucket that ended in one state, with bins of core/duration_bins.py and their counts."""
 
     bucket: int
     state: RunState
@@ -146,6 +146,6 @@ async def count_slices(
         highs=[id_at(period.high) for period in due],
         late_lows=[period.low for period in late],
         late_highs=[period.high for period in late],
-        shortest=bins.SHORTEST.total_seconds(),
-        bins_per_e=bins.PER_E,
+        shortest=duration_bins.BIN_DURATION_MIN.total_seconds(),
+        bins_per_e=duration_bins.BINS_PER_E,
     )

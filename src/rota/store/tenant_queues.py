@@ -7,7 +7,7 @@ of a queue for all tenants, which apply in addition.
 
 from typing import NamedTuple
 
-from rota.core.limits import Limits
+from rota.core.limits import GateLimits
 from rota.store import gates
 from rota.store.driver import Connection
 from rota.store.statement import statement
@@ -42,7 +42,9 @@ async def pause(
     await PAUSE.one(conn, tenant_id=tenant_id, queue_id=queue_id, paused=paused, by=by)
 
 
-async def limit(conn: Connection, *, tenant_id: int, queue_id: int, limits: Limits | None) -> None:
+async def limit(
+    conn: Connection, *, tenant_id: int, queue_id: int, limits: GateLimits | None
+) -> None:
     """Set or remove the tenant's limits in this queue. Claimers notice within a second."""
     async with joined(conn):
         gate_id = await gates.guard(conn, tenant_id, f"queue:{queue_id}", limits)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from rota.contract.quotas import from_quotas, read_stored_quotas
+from rota.contract.quotas import read_stored_quotas, write_quotas
 from rota.core.errors import Conflict, InvalidInput, NameTaken, NotFound, QuotaExceeded
 from rota.core.quotas import Quotas
-from rota.core.submission import check_visible_name
+from rota.core.submissions import check_visible_name
 from rota.store import gates
 from rota.store.driver import Connection
 from rota.store.gates import HEAVIEST
@@ -89,8 +89,8 @@ async def create(
         row = await CREATE.one(conn, name=name, weight=weight, quotas=_text(quotas))
         if row is None:
             raise NameTaken("name", name, FREE)
-        if quotas.limits is not None:
-            await gates.limit_tenant(conn, row.id, quotas.limits)
+        if quotas.gate_limits is not None:
+            await gates.limit_tenant(conn, row.id, quotas.gate_limits)
     return _tenant(row)
 
 
@@ -118,7 +118,7 @@ async def update(
         )
         changed = _require_tenant(row, tenant_id)
         if quotas is not None:
-            await gates.limit_tenant(conn, tenant_id, quotas.limits)
+            await gates.limit_tenant(conn, tenant_id, quotas.gate_limits)
     return changed
 
 
@@ -163,7 +163,7 @@ async def allow_one_more(conn: Connection, *, tenant_id: int, quota: str, there:
     """Refuse to add one more resource than the quota allows. For resources of which there are few:
     the caller counts them under the tenant's lock.
     """
-    limit = (await get(conn, tenant_id)).quotas.limit_of(quota)
+    limit = (await get(conn, tenant_id)).quotas.find_limit(quota)
     if limit is not None and there >= limit:
         reason = f"it has {there}; delete one before adding another"
         raise QuotaExceeded(quota, limit, reason)
@@ -211,7 +211,7 @@ def _require_tenant(row: Row | None, tenant_id: int) -> Tenant:
 
 
 def _text(quotas: Quotas) -> str:
-    return json.dumps(from_quotas(quotas))
+    return json.dumps(write_quotas(quotas))
 
 
 def _demand_weight(weight: int) -> None:

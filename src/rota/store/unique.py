@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import NamedTuple
 from uuid import UUID
 
-from rota.core.uniqueness import Standing
+from rota.core.uniqueness import KeyHolderState
 from rota.store.driver import Connection
 from rota.store.live_runs import NewRun
 from rota.store.statement import statement
@@ -64,14 +64,14 @@ async def take(conn: Connection, wish: Wish) -> Holder | None:
     return holder
 
 
-async def standing(conn: Connection, holder: Holder, *, tenant_id: int) -> Standing:
+async def standing(conn: Connection, holder: Holder, *, tenant_id: int) -> KeyHolderState:
     """Return whether the holder of a key waits, runs, or is within its period."""
     found = await STANDING.one(
         conn, tenant_id=tenant_id, job_id=holder.job_id, run_id=holder.run_id
     )
     if found is None:
-        return Standing(waits=False, runs=False, in_period=holder.is_held)
-    return Standing(waits=found.waits, runs=found.runs, in_period=holder.is_held)
+        return KeyHolderState(waits=False, runs=False, in_period=holder.is_held)
+    return KeyHolderState(waits=found.waits, runs=found.runs, in_period=holder.is_held)
 
 
 async def hand_over(conn: Connection, wish: Wish) -> None:

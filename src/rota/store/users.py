@@ -16,7 +16,7 @@ MOST_COUNTED: Final = 200
 
 
 class User(NamedTuple):
-    """`jobs` counts up to `MOST_COUNTED`; `keys` counts valid keys."""
+    """`jobs` counts up to `COUNTED_RUNS_MAX`; `keys` counts valid keys."""
 
     user_id: str
     jobs: int

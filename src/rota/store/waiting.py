@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.gates import Standing
-from rota.core.limits import Limits, Rate
+from rota.core.gates import GateState
+from rota.core.limits import GateLimits, RateLimit
 from rota.core.priority import AGE_STEP
 from rota.core.states import JobState, RunState
 from rota.store.driver import Connection
@@ -90,12 +90,12 @@ class Gate(NamedTuple):
     head_ready_at: datetime | None
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> GateState:
         rate = None
         if self.rate_count is not None and self.rate_per is not None and self.rate_burst:
-            rate = Rate(count=self.rate_count, per=self.rate_per, burst=self.rate_burst)
-        return Standing(
-            limits=Limits(most=self.most, rate=rate, in_order=self.in_order),
+            rate = RateLimit(count=self.rate_count, per=self.rate_per, burst=self.rate_burst)
+        return GateState(
+            limits=GateLimits(max_running=self.most, rate=rate, in_order=self.in_order),
             held=self.held,
             paid_until=self.paid_until,
             head=self.head_id,

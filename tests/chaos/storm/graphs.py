@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from rota.contract.graph import read_graph
-from rota.core.graphs import graph_json
+from rota.core.graphs import to_graph_json
 from rota.flow.graphs.advancing import Advancing
 from rota.flow.graphs.plans import Plans
 from rota.store import graphs
@@ -19,7 +19,7 @@ from tests.chaos.storm.sea import Sea
 
 
 def definition(kind: str) -> str:
-    return graph_json(read_graph(graph_of((kind,))))
+    return to_graph_json(read_graph(graph_of((kind,))))
 
 
 class Only:

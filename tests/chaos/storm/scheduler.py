@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from uuid import UUID, uuid4
 
-from rota.core.ids import tick_run_id
+from rota.core.ids import derive_tick_run_id
 from rota.store import cursors, shards
 from rota.store.cursors import Due, Firing, Ownership
 from rota.store.driver import Connection
@@ -65,7 +65,7 @@ class Scheduler:
 
     async def _fire(self, conn: Connection, due: list[Due]) -> None:
         ledger = self.sea.ledger
-        firings = {tick_run_id(each.job_id, each.tick_at): firing(each) for each in due}
+        firings = {derive_tick_run_id(each.job_id, each.tick_at): firing(each) for each in due}
         ownership = Ownership(
             owner=self.owner, epochs={shard: lease.token for shard, lease in self.leases.items()}
         )
@@ -84,7 +84,7 @@ class Scheduler:
 def firing(due: Due) -> Firing:
     return Firing(
         due=due,
-        run_id=tick_run_id(due.job_id, due.tick_at),
+        run_id=derive_tick_run_id(due.job_id, due.tick_at),
         next_tick_at=due.tick_at + EVERY,
         next_fire_at=due.tick_at + EVERY,
     )

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from rota.core.ids import stamped
-from rota.core.limits import Limits
-from rota.core.shard import shard_of
+from rota.core.ids import build_id
+from rota.core.limits import GateLimits
+from rota.core.shard import compute_shard
 from rota.store import gates, graphs, jobs, names
 from rota.store.driver import Connection
 from rota.store.jobs import NewJob
@@ -53,11 +53,11 @@ class Sea:
         return open_connection(self.access, hot=True)
 
     def new_id(self) -> UUID:
-        return stamped(self.ledger.wall(), self.ledger.chance.randbytes(10))
+        return build_id(self.ledger.wall(), self.ledger.chance.randbytes(10))
 
     def new_job_id(self) -> UUID:
         """An id in one of few shards, so that their owners meet often."""
-        while shard_of(job_id := self.new_id()) not in SHARDS:
+        while compute_shard(job_id := self.new_id()) not in SHARDS:
             pass
         return job_id
 
@@ -75,9 +75,13 @@ class Sea:
         self.policy_id = await names.policy_id(conn, "{}")
         for number in range(JOBS):
             await self._write(conn, "skip" if number % 2 else "allow")
-        self.gate_id = await gates.put(conn, 1, "limited", Limits(most=LIMITS["limited"]))
+        self.gate_id = await gates.put(
+            conn, 1, "limited", GateLimits(max_running=LIMITS["limited"])
+        )
         self.duel_queue_id = await names.queue_id(conn, "duel")
-        self.narrow_gate_id = await gates.put(conn, 1, "alone", Limits(most=LIMITS["alone"]))
+        self.narrow_gate_id = await gates.put(
+            conn, 1, "alone", GateLimits(max_running=LIMITS["alone"])
+        )
         for special in ("plain", "at_most_once", "effects", "limited", "poison", "alone"):
             self.by_hand[special] = await self._write(conn, special)
 

@@ -10,7 +10,7 @@ from typing import Any
 from tests.support.serving import Answer, Served
 from tests.support.shop import CLOCK, open_shop, until
 
-from rota.core.executor import Context
+from rota.core.executor import AttemptContext
 from rota.flow.submit.backfills.making import look
 from rota.store.pool import Access, open_connection
 
@@ -71,7 +71,7 @@ async def test_every_tick_is_carried_out_and_its_handler_knows_the_nominal_time(
     async with open_shop(database) as shop:
 
         @shop.handlers.handler("report")
-        async def report(context: Context, payload: Any) -> None:
+        async def report(context: AttemptContext, payload: Any) -> None:
             seen.append((context.scheduled_at, payload))
 
         async with shop.worker(), going_on(api):
@@ -212,7 +212,7 @@ async def test_a_graph_is_backfilled_as_any_other_job(api: Served, database: str
     async with open_shop(database) as shop:
 
         @shop.handlers.handler("report")
-        async def report(_context: Context, _payload: Any) -> None: ...
+        async def report(_context: AttemptContext, _payload: Any) -> None: ...
 
         async with shop.worker(), going_on(api):
             id_ = await begin(api, job_id, until="2026-07-01T05:00:00Z", at_once=2)
@@ -237,7 +237,7 @@ async def test_cancelling_stops_the_graphs_that_run_and_their_steps(
     async with open_shop(database) as shop:
 
         @shop.handlers.handler("report")
-        async def report(_context: Context, _payload: Any) -> None:
+        async def report(_context: AttemptContext, _payload: Any) -> None:
             began.set()
             await asyncio.Event().wait()
 

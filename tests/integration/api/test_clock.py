@@ -8,7 +8,7 @@ import pytest
 from tests.support.serving import Served, serving
 from tests.support.wrong_clock import WrongClock
 
-from rota.core.events import ClockApart
+from rota.core.log_events import ClockSkewed
 from rota.store.driver import Connection
 
 HOUR, SECOND = timedelta(hours=1), timedelta(seconds=1)
@@ -121,7 +121,7 @@ async def test_an_api_whose_clock_is_far_off_is_not_ready(database: str, tmp_pat
     async with serving(database, tmp_path, clock=WrongClock(HOUR)) as api:
         ready = await api.stranger().get("/readyz")
         alive = await api.stranger().get("/healthz")
-        warned = [event.by for event in api.events if isinstance(event, ClockApart)]
+        warned = [event.by for event in api.events if isinstance(event, ClockSkewed)]
 
     assert (ready.status, alive.status) == (503, 200)
     assert "clock" in ready.json["detail"]
@@ -135,7 +135,7 @@ async def test_an_api_whose_clock_is_seconds_off_is_ready_and_warns(
 ) -> None:
     async with serving(database, tmp_path, clock=WrongClock(-5 * SECOND)) as api:
         ready = await api.stranger().get("/readyz")
-        warned = [event.by for event in api.events if isinstance(event, ClockApart)]
+        warned = [event.by for event in api.events if isinstance(event, ClockSkewed)]
 
     assert ready.status == 200
     assert len(warned) == 1

@@ -8,7 +8,7 @@ import pytest
 from tests.support.serving import Caller, Served
 from tests.support.shop import Shop, open_shop
 
-from rota.core.executor import Context, Fail
+from rota.core.executor import AttemptContext, Fail
 from rota.core.states import RunState
 
 STEPS: list[dict[str, Any]] = [
@@ -31,11 +31,11 @@ async def shop(database: str) -> AsyncIterator[Shop]:
     async with open_shop(database) as opened:
 
         @opened.handlers.handler("count")
-        async def count(_context: Context, _payload: Any) -> int:
+        async def count(_context: AttemptContext, _payload: Any) -> int:
             return 7
 
         @opened.handlers.handler("one")
-        async def one(_context: Context, payload: Any) -> int:
+        async def one(_context: AttemptContext, payload: Any) -> int:
             if payload["n"] in BAD:
                 raise Fail(f"no {payload['n']}")
             return int(payload["n"])

@@ -190,7 +190,7 @@ def test_an_instant_at_the_edge_of_time_is_refused_like_any_other_mistake(text: 
     with pytest.raises(InvalidInput):
         simulate({"cron": "* * * * *"}, start=text, end=text)
     with pytest.raises(InvalidInput):
-        ics.from_ics(
+        ics.read_ics(
             f"BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:{text}\nEND:VEVENT\nEND:VCALENDAR\n",
             name="edge",
             timezone="Pacific/Kiritimati" if text.startswith("9") else "Pacific/Pago_Pago",

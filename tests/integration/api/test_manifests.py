@@ -10,12 +10,12 @@ import pytest_asyncio
 from tests.support.databases import clone_url, drop
 from tests.support.serving import CLOCK, Answer, Caller, Served, serving
 
-from rota.core.time.moments import rfc3339
+from rota.core.time.moments import to_rfc3339
 from rota.store.embedded import Embedded
 
 # One API for all of them, and a tenant for each.
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-NEXT_YEAR = rfc3339(CLOCK.now().replace(microsecond=0) + timedelta(days=365))
+NEXT_YEAR = to_rfc3339(CLOCK.now().replace(microsecond=0) + timedelta(days=365))
 NIGHTLY = {
     "name": "nightly report",
     "kind": "report",

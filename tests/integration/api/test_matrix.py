@@ -11,7 +11,7 @@ from tests.support.serving import Answer, Caller, Served, serving
 
 from rota.api import resources
 from rota.api.operations import Operation, catalogue
-from rota.core.access import PERMITTED, Permission, Role
+from rota.core.access import ROLE_PERMISSIONS, Permission, Role
 from rota.store.embedded import Embedded
 
 resources.load()
@@ -77,7 +77,7 @@ def test_each_role_may_do_what_its_permissions_say_and_nobody_else_anything(
         status = loop.run_until_complete(ask(caller, operation)).status
         if who in {"nobody", "expired", "revoked"}:
             assert status == 401, who
-        elif operation.permission in PERMITTED[Role(who)]:
+        elif operation.permission in ROLE_PERMISSIONS[Role(who)]:
             assert status not in {401, 403}, who
             assert status < 500, who
         else:

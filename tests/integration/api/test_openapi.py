@@ -16,7 +16,7 @@ import pytest
 from tests.conftest import fast_folder
 from tests.support.serving import Served
 
-from rota.contract.bodies import DOCUMENTS
+from rota.contract.document_fields import DOCUMENT_STRUCTS
 
 HERE = Path(__file__).parent
 BIN = Path(sys.executable).parent
@@ -105,7 +105,7 @@ def document_of(folder: Path, url: str) -> str:
     with urlopen(f"{url}/v1/openapi.json") as answer:
         document = json.load(answer)
     shapes = document["components"]["schemas"]
-    names = [each.__name__ for each in DOCUMENTS]
+    names = [each.__name__ for each in DOCUMENT_STRUCTS]
     for name, shape in shapes.items():
         if name not in {*names, *IN_FULL}:
             shapes[name] = as_any_object(shape, {f"#/components/schemas/{each}" for each in names})

@@ -7,7 +7,7 @@ from typing import Any
 from tests.support.serving import Answer, Served
 from tests.support.shop import Shop, until
 
-from rota.core.executor import Context, Fail, Stream
+from rota.core.executor import AttemptContext, Fail, Stream
 
 FUTURE = "2030-01-01T00:00:00Z"
 
@@ -18,16 +18,16 @@ async def working(api: Served) -> AsyncIterator[Shop]:
     shop = Shop(conn=api.conn, access=api.access)
 
     @shop.handlers.handler("echo")
-    async def echo(context: Context, payload: Any) -> Any:
+    async def echo(context: AttemptContext, payload: Any) -> Any:
         context.write(Stream.STDOUT, b"hello\n")
         return payload
 
     @shop.handlers.handler("broken")
-    async def broken(_context: Context, _payload: Any) -> None:
+    async def broken(_context: AttemptContext, _payload: Any) -> None:
         raise Fail("no such customer 42")
 
     @shop.handlers.handler("ports")
-    async def ports(_context: Context, payload: Any) -> None:
+    async def ports(_context: AttemptContext, payload: Any) -> None:
         raise Fail(payload)
 
     async with shop.worker():

@@ -53,7 +53,7 @@ class Standing:
 
 @pytest.fixture
 async def standing(tmp_path: Path) -> AsyncIterator[Standing]:
-    wrong = api_keys.make(os.urandom(32)).text
+    wrong = api_keys.create_key(os.urandom(32)).text
     with api_process(tmp_path) as (url, key, outage):
         async with aiohttp.ClientSession() as session:
 
@@ -161,7 +161,7 @@ async def test_probes_are_not_counted_against_those_without_a_key(standing: Stan
 
 
 async def test_a_key_that_was_not_used_lately_is_not_trusted_in_an_outage(api: Served) -> None:
-    digest = api_keys.parse(api.platform.key or "").digest
+    digest = api_keys.parse_key(api.platform.key or "").digest
     monotonic = 0.0
     access = Access(url=api.access.url)
     async with open_pool(access, size=1) as made:

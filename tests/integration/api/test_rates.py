@@ -35,7 +35,7 @@ async def strict(
 
 def wrong_key() -> str:
     """One that could be right."""
-    return api_keys.make(os.urandom(32)).text
+    return api_keys.create_key(os.urandom(32)).text
 
 
 async def guess(api: Served, number: int, **headers: str) -> list[int]:

@@ -29,8 +29,8 @@ from rota.api import resources
 from rota.api.describe import PARTS, Recorded, heading
 from rota.api.operations import Operation, catalogue
 from rota.api.shapes.jobs import JobView
-from rota.core.executor import Context, Stream
-from rota.core.ids import stamped
+from rota.core.executor import AttemptContext, Stream
+from rota.core.ids import build_id
 from rota.core.states import RunState
 from rota.runtime.clock import SystemClock
 from rota.sdk import webhooks
@@ -156,12 +156,12 @@ async def graphs(stage: Stage) -> dict[str, str]:
 @asynccontextmanager
 async def working(shop: Shop) -> AsyncIterator[None]:
     @shop.handlers.handler("report")
-    async def report(context: Context, payload: Any) -> Any:
+    async def report(context: AttemptContext, payload: Any) -> Any:
         context.write(Stream.STDOUT, b"42 pages written\n")
         return {"pages": 42}
 
     @shop.handlers.handler("import")
-    async def fail(context: Context, payload: Any) -> Any:
+    async def fail(context: AttemptContext, payload: Any) -> Any:
         raise TimeoutError("the mail server did not answer within 30 seconds")
 
     async with shop.worker():
@@ -170,7 +170,7 @@ async def working(shop: Shop) -> AsyncIterator[None]:
 
 async def schedule(shop: Shop) -> None:
     """A scheduler that holds a few shards, without its doing anything."""
-    id_ = stamped(SystemClock().now(), os.urandom(10))
+    id_ = build_id(SystemClock().now(), os.urandom(10))
     session = NewSession(id=id_, role=Role.SCHEDULER, name="scheduler-1:4711")
     await sessions.open_session(shop.conn, session, ttl=timedelta(minutes=10))
     await shards.hold(shop.conn, owner=id_, shards=[0, 1, 2], ttl=timedelta(minutes=10))
@@ -178,7 +178,7 @@ async def schedule(shop: Shop) -> None:
 
 async def listen(shop: Shop) -> None:
     """A source that a scheduler reads, without its doing anything."""
-    id_ = stamped(SystemClock().now(), os.urandom(10))
+    id_ = build_id(SystemClock().now(), os.urandom(10))
     reader, ttl = Reader(tenant_id=1, name="orders", owner=id_), timedelta(minutes=10)
     held = await sources.hold(shop.conn, reader, kind="kafka", shown="scheduler-1:4711", ttl=ttl)
     assert held is not None
@@ -188,7 +188,7 @@ async def listen(shop: Shop) -> None:
 
 async def spare_worker(shop: Shop) -> str:
     """A worker that nothing needs, and that does nothing."""
-    id_ = stamped(SystemClock().now(), os.urandom(10))
+    id_ = build_id(SystemClock().now(), os.urandom(10))
     session = NewSession(id=id_, role=Role.WORKER, name="worker-2:4712")
     await sessions.open_session(shop.conn, session, ttl=timedelta(minutes=10))
     return f"wrk_{id_.hex}"

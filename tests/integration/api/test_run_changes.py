@@ -11,7 +11,7 @@ from tests.support.serving import Served
 from tests.support.shop import Shop, open_shop, until
 from tests.support.world import ALWAYS_SEEN
 
-from rota.core.executor import Context, Retry
+from rota.core.executor import AttemptContext, Retry
 from rota.core.time import moments
 from rota.store import live_runs
 
@@ -56,7 +56,7 @@ async def test_progress_and_a_cancel_request_move_the_modified_time(
     go_on, end = threading.Event(), threading.Event()
 
     @shop.handlers.handler("steady")
-    async def steady(context: Context, _payload: Any) -> None:
+    async def steady(context: AttemptContext, _payload: Any) -> None:
         await asyncio.to_thread(go_on.wait)
         context.progress(0.5, "half")
         try:
@@ -88,7 +88,7 @@ async def test_a_retry_moves_the_modified_time_and_so_does_letting_it_go_again(
     api: Served, shop: Shop
 ) -> None:
     @shop.handlers.handler("later")
-    async def later(_context: Context, _payload: Any) -> None:
+    async def later(_context: AttemptContext, _payload: Any) -> None:
         raise Retry("not yet", after=timedelta(hours=1))
 
     _, run_id = await submit(api, "later")
@@ -132,7 +132,7 @@ async def test_deleting_a_job_cancels_what_runs_unless_it_is_kept(
     end = threading.Event()
 
     @shop.handlers.handler("long")
-    async def long(_context: Context, _payload: Any) -> None:
+    async def long(_context: AttemptContext, _payload: Any) -> None:
         await asyncio.to_thread(end.wait)
 
     job_id, run_id = await submit(api, "long")

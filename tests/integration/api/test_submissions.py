@@ -9,7 +9,7 @@ from tests.support.serving import Answer, Served
 from tests.support.world import World
 
 from rota.core.states import RunState
-from rota.core.time.moments import rfc3339
+from rota.core.time.moments import to_rfc3339
 from rota.store import live_runs, names
 from rota.store.live_runs import Ending
 
@@ -373,7 +373,7 @@ def ok(answer: Answer, status: int = 200) -> Any:
 
 async def soon(api: Served, **time: float) -> str:
     now: datetime = await api.conn.fetchval("select rota.now()")
-    return rfc3339((now + timedelta(**time)).replace(microsecond=0))
+    return to_rfc3339((now + timedelta(**time)).replace(microsecond=0))
 
 
 async def audited(api: Served, made: dict[str, Any]) -> list[str]:

@@ -8,8 +8,8 @@ import pytest
 from tests.support.scraping import labels_of, scrape
 from tests.support.serving import CLOCK, Caller, Served
 
-from rota.core.ids import stamped
-from rota.core.submission import canonical
+from rota.core.ids import build_id
+from rota.core.submissions import encode_canonical
 from rota.core.tenancy import ServedTenants
 from rota.store import names, sessions
 from rota.store.sessions import NewSession, Role
@@ -47,12 +47,12 @@ async def queue_names(caller: Caller, query: str = "") -> list[str]:
 async def open_worker(api: Served, name: str, served: ServedTenants, *queues: str) -> None:
     ids = await names.queue_ids(api.conn, queues)
     session = NewSession(
-        id=stamped(CLOCK.now(), os.urandom(10)),
+        id=build_id(CLOCK.now(), os.urandom(10)),
         role=Role.WORKER,
         name=name,
         queues=tuple(ids.values()),
         slots=1,
-        serves=canonical(served.to_plain(ids)),
+        serves=encode_canonical(served.to_plain(ids)),
     )
     await sessions.open_session(api.conn, session, ttl=HOUR)
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from tests.support.installation import Installation, until
 
-from rota.core.time.moments import rfc3339
+from rota.core.time.moments import to_rfc3339
 from rota.runtime.clock import SystemClock
 
 
@@ -32,7 +32,7 @@ def test_a_stretch_of_the_past_is_counted_begun_and_watched_to_its_end(
     a_job(installation, name, *GREET)
     # Between two minutes, and told by the clock: the minute may be another when it is asked again.
     since = (SystemClock().now() - timedelta(minutes=31)).replace(second=30, microsecond=0)
-    times = ("--since", rfc3339(since), "--until", rfc3339(since + timedelta(minutes=20)))
+    times = ("--since", to_rfc3339(since), "--until", to_rfc3339(since + timedelta(minutes=20)))
     stretch = ("backfill", name, *times, "--at-once", "10")
 
     counted = rota(*stretch, "--dry-run")

@@ -58,7 +58,7 @@ def test_a_trace_leads_from_the_caller_to_what_the_handler_did(tmp_path: Path) -
     ):
         url = str(re.findall(r"API at (\S+),", said_when_up(process))[0])
         key = (tmp_path / ".rota" / "admin.key").read_text().strip()
-        soon = moments.rfc3339(CLOCK.now() + timedelta(seconds=3))
+        soon = moments.to_rfc3339(CLOCK.now() + timedelta(seconds=3))
         later = submit(url, key, schedule_time=soon)
         made = submit(url, key)
         collector.wait_for("charge the card", 2)

@@ -11,7 +11,7 @@ from tests.support.shop import open_shop
 
 from rota.config.load import load
 from rota.core.policy import Policy
-from rota.core.retry import Growth, Jitter, Retries
+from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
 from rota.core.states import RunState
 from rota.node.named import notify_of
 from rota.node.plugins import executors_of
@@ -22,7 +22,9 @@ from rota.store import logs
 pytestmark = pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")
 
 PASSWORD = "hunter2/&?"
-AT_ONCE = Retries(most=1, growth=Growth.CONSTANT, first=timedelta(0), jitter=Jitter.NONE)
+AT_ONCE = RetryPolicy(
+    max_retries=1, growth=DelayGrowth.CONSTANT, base_delay=timedelta(0), jitter=RetryJitter.NONE
+)
 
 
 def url(box: Mailbox, password: str, to: str) -> str:

@@ -151,7 +151,7 @@ async def test_links_lead_nobody_out_of_a_place(
 
     assert isinstance(outcome, Failed)
     assert (
-        "dir/b: a file, a folder or a link of the target is in its way" in outcome.failure.message
+        "dir/b: blocked by a file, folder or link in the target" in outcome.failure.message
     )
     assert tree_of(tmp_path / "outside") == {"secret": b"not yours"}
     assert (there / "link").read_bytes() == b"a file here"
@@ -257,7 +257,7 @@ async def test_a_mirror_that_would_delete_too_much_does_nothing_at_all(
 
     assert isinstance(refused, Failed)
     assert refused.final
-    assert "2 files of there:/ would be deleted and max_delete is 1" in refused.failure.message
+    assert "2 files of there:/ would be deleted, but max_delete is 1" in refused.failure.message
     assert before == {"a": b"a", "b": b"b"}
     assert isinstance(allowed, Succeeded)
     assert tree_of(there) == {"new": b"new"}
@@ -291,7 +291,7 @@ async def test_one_bad_file_does_not_stop_the_others_and_nothing_is_deleted(
     assert isinstance(outcome, Failed)
     assert not outcome.final
     assert outcome.failure.type == "files left behind"
-    assert outcome.failure.message.startswith("1 file could not be brought over, 2 were: blocked/b")
+    assert outcome.failure.message.startswith("1 file could not be copied, 2 copied: blocked/b")
     assert names_in(there) == ["a", "blocked", "c", "extra"]
 
 
@@ -304,7 +304,7 @@ async def test_a_list_of_what_went_wrong_is_bounded(
     outcome = await sync(places, from_="here:/", to="there:/")
 
     assert isinstance(outcome, Failed)
-    assert outcome.failure.message.startswith("300 files could not be brought over")
+    assert outcome.failure.message.startswith("300 files could not be copied")
     assert outcome.failure.message.endswith("; and 280 more")
     assert len(outcome.failure.message) < 8000
 
@@ -344,7 +344,7 @@ async def test_a_file_that_never_stops_changing_is_reported_and_not_half_copied(
     await executor.close()
 
     assert isinstance(outcome, Failed)
-    assert "a: it changed each time it was copied" in outcome.failure.message
+    assert "a: the file changed each time it was copied" in outcome.failure.message
     assert tree_of(there) == {"a": b"what was there", "b": b"b"}
 
 
@@ -424,7 +424,7 @@ async def test_what_cannot_take_the_place_of_a_folder_keeps_the_rest_from_being_
 
     assert isinstance(outcome, Failed)
     assert outcome.failure.message.endswith(
-        "x: a file, a folder or a link of the target is in its way"
+        "x: blocked by a file, folder or link in the target"
     )
     assert tree_of(there) == {"extra": b"3"}
     assert (there / "x/link").is_symlink()
@@ -439,7 +439,7 @@ async def test_in_a_copy_what_is_in_the_way_stays_and_is_told(
     outcome = await sync(places, from_="here:/", to="there:/")
 
     assert isinstance(outcome, Failed)
-    assert outcome.failure.message.count("in its way") == 2
+    assert outcome.failure.message.count("blocked by a file, folder or link in the target") == 2
     assert tree_of(there) == {"a": b"3", "x/y": b"4"}
 
 

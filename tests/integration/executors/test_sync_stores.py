@@ -146,8 +146,8 @@ async def test_a_name_that_no_store_can_hold_is_told_and_the_others_go_on(
     outcome = await sync(places, from_="here:/", to="bucket:/")
 
     assert isinstance(outcome, Failed)
-    assert outcome.failure.message.startswith("2 files could not be brought over, 1 were: ")
-    assert "line\\nbreak: an object store cannot hold this name" in outcome.failure.message
+    assert outcome.failure.message.startswith("2 files could not be copied, 1 copied: ")
+    assert "line\\nbreak: object stores do not support this file name" in outcome.failure.message
     assert tree_of(there) == {"good": b"3"}
 
 

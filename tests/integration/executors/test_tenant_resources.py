@@ -14,7 +14,7 @@ from tests.support.shop import Shop, open_shop
 
 from rota.config.load import load
 from rota.core.policy import Policy
-from rota.core.retry import Retries
+from rota.core.retry import RetryPolicy
 from rota.core.states import RunState
 from rota.node.plugins import executors_of
 from rota.sdk.webhooks import new_secret
@@ -105,7 +105,7 @@ ATTEMPTS: dict[str, tuple[str, dict[str, Any], str]] = {
     "sync to": ("sync", {"from": "public:/", "to": "backup:/"}, "backup:/"),
     "shell": ("shell", {"argv": ["/bin/echo", "hello"]}, "shell"),
 }
-ONCE = Policy(retries=Retries(most=3))
+ONCE = Policy(retries=RetryPolicy(max_retries=3))
 
 
 @asynccontextmanager

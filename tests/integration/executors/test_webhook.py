@@ -164,7 +164,9 @@ async def test_a_bound_webhook_goes_to_its_hosts_only(
     outcome = await deliver(executor, f"{server.url}/hook", webhook="bound")
 
     assert isinstance(outcome, Succeeded)
-    with pytest.raises(InvalidInput, match=r"webhook elsewhere may be sent to partner\.example only"):
+    with pytest.raises(
+        InvalidInput, match=r"webhook elsewhere may be sent to partner\.example only"
+    ):
         await deliver(executor, f"{server.url}/hook", webhook="elsewhere")
 
 

@@ -2,7 +2,7 @@
 
 from datetime import date, timedelta
 
-from rota.core.ids import stamped
+from rota.core.ids import build_id
 from rota.flow.record.keeping_days import INTERVAL, MOST, SOON, KeepingDays
 from rota.store import partitions
 from rota.store.driver import Pool
@@ -63,7 +63,7 @@ async def test_what_lies_in_no_day_goes_a_batch_at_a_time_until_none_is_left(
                 select id, id, $2, $2, $2, $2, 1, 1, 1, 1, 1, 'skipped', 'tick', 5
                 from unnest($1::uuid[]) as id
                 """,
-                [stamped(old, n.to_bytes(10, "big")) for n in range(MOST + 1)],
+                [build_id(old, n.to_bytes(10, "big")) for n in range(MOST + 1)],
                 old,
             )
         duty = KeepingDays(pool=pool, ahead=timedelta(days=2), keep=timedelta(days=30))

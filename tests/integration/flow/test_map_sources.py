@@ -19,8 +19,8 @@ from tests.support.mapping import (
 )
 from tests.support.shop import Shop, open_shop, until
 
-from rota.core.executor import Context, Fail, Retry
-from rota.core.maps import WINDOW
+from rota.core.executor import AttemptContext, Fail, Retry
+from rota.core.maps import UNFINISHED_MEMBERS_MAX
 from rota.core.states import RunState
 from rota.executors.python import SyncContext
 from rota.flow.graphs import reading
@@ -45,7 +45,7 @@ def counting(shop: Shop) -> list[int]:
     seen: list[int] = []
 
     @shop.handlers.handler("one")
-    async def one(_context: Context, payload: Any) -> int:
+    async def one(_context: AttemptContext, payload: Any) -> int:
         seen.append(payload["n"])
         return int(payload["n"])
 
@@ -54,7 +54,7 @@ def counting(shop: Shop) -> list[int]:
 
 def yielding(shop: Shop, *, is_async: bool) -> None:
     @shop.handlers.handler("items" if is_async else "other")
-    async def items(_context: Context, payload: Any) -> AsyncIterator[int]:
+    async def items(_context: AttemptContext, payload: Any) -> AsyncIterator[int]:
         for number in range(payload["number"]):
             yield number
 
@@ -94,7 +94,7 @@ async def test_a_source_that_failed_goes_on_behind_what_it_gave(shop: Shop) -> N
     given: list[int] = []
 
     @shop.handlers.handler("items")
-    async def items(context: Context, payload: Any) -> None:
+    async def items(context: AttemptContext, payload: Any) -> None:
         for first in range(0, payload["number"], 500):
             await context.hand_out(list(range(first, first + 500)))
             given.append(context.attempt)
@@ -114,7 +114,7 @@ async def test_a_source_that_gives_up_fails_its_map_and_a_retry_goes_on(shop: Sh
     good: list[bool] = []
 
     @shop.handlers.handler("items")
-    async def items(_context: Context, payload: Any) -> AsyncIterator[int]:
+    async def items(_context: AttemptContext, payload: Any) -> AsyncIterator[int]:
         for number in range(payload["number"]):
             if number == 1200 and not good:
                 raise Fail("the list ends here")
@@ -171,7 +171,7 @@ async def test_a_source_waits_while_too_many_members_are_unfinished(
     given: list[int] = []
 
     @shop.handlers.handler("items" if is_async else "other")
-    async def items(_context: Context, _payload: Any) -> AsyncIterator[int]:
+    async def items(_context: AttemptContext, _payload: Any) -> AsyncIterator[int]:
         for number in itertools.count():
             given.append(number)
             yield number
@@ -189,9 +189,9 @@ async def test_a_source_waits_while_too_many_members_are_unfinished(
 
     async with shop.worker():
         run_id = await begin(shop, SOURCED, number=0)
-        full = await map_when(shop, run_id, handed=WINDOW)
+        full = await map_when(shop, run_id, handed=UNFINISHED_MEMBERS_MAX)
         # It has the next batch in hand, and does not get rid of it.
-        await comes(lambda: len(given) == WINDOW + 1000)
+        await comes(lambda: len(given) == UNFINISHED_MEMBERS_MAX + 1000)
         await cancel(shop, run_id)
         await ends_as(shop, run_id, RunState.CANCELLED)
         gate.set()
@@ -202,13 +202,13 @@ async def test_a_source_waits_while_too_many_members_are_unfinished(
         await until(over)
 
     assert full.total is None
-    assert (await the_map(shop, run_id)).handed == WINDOW
-    assert len(given) == WINDOW + 1000
+    assert (await the_map(shop, run_id)).handed == UNFINISHED_MEMBERS_MAX
+    assert len(given) == UNFINISHED_MEMBERS_MAX + 1000
 
 
 async def test_only_a_source_may_hand_out(shop: Shop) -> None:
     @shop.handlers.handler("items")
-    async def items(_context: Context, _payload: Any) -> AsyncIterator[int]:
+    async def items(_context: AttemptContext, _payload: Any) -> AsyncIterator[int]:
         yield 1
 
     async with shop.worker():
@@ -228,7 +228,7 @@ async def test_an_item_that_cannot_be_kept_fails_the_source(
     shop: Shop, item: Any, why: str
 ) -> None:
     @shop.handlers.handler("items")
-    async def items(_context: Context, _payload: Any) -> AsyncIterator[Any]:
+    async def items(_context: AttemptContext, _payload: Any) -> AsyncIterator[Any]:
         yield item
 
     async with shop.worker():
@@ -279,7 +279,7 @@ async def test_a_reducer_goes_through_all_members_in_their_order(
     counting(shop)
 
     @shop.handlers.handler("sum" if is_async else "other")
-    async def add_up(context: Context, _payload: Any) -> Any:
+    async def add_up(context: AttemptContext, _payload: Any) -> Any:
         found = [each async for each in context.members("each")]
         return [len(found), sum(each.result for each in found), found[700].index]
 
@@ -298,7 +298,7 @@ async def test_a_reducer_goes_through_all_members_in_their_order(
 
 async def test_a_reducer_that_names_no_map_is_told_so(shop: Shop) -> None:
     @shop.handlers.handler("sum")
-    async def add_up(context: Context, _payload: Any) -> None:
+    async def add_up(context: AttemptContext, _payload: Any) -> None:
         async for _ in context.members("none"):
             pass
 

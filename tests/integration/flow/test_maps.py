@@ -22,8 +22,8 @@ from tests.support.mapping import (
 from tests.support.shop import CLOCK, Shop, open_shop, until
 
 from rota.core.errors import NotFound
-from rota.core.executor import Context, Fail
-from rota.core.maps import WINDOW
+from rota.core.executor import AttemptContext, Fail
+from rota.core.maps import UNFINISHED_MEMBERS_MAX
 from rota.core.outcome import Guarantee
 from rota.core.states import RunState
 from rota.executors.python import Handlers, SyncContext
@@ -66,7 +66,7 @@ def counting(shop: Shop, *, bad: set[int] | None = None) -> list[int]:
     seen: list[int] = []
 
     @shop.handlers.handler("one")
-    async def one(_context: Context, payload: Any) -> int:
+    async def one(_context: AttemptContext, payload: Any) -> int:
         seen.append(payload["n"])
         if payload["n"] in (bad or ()):
             raise Fail(f"no {payload['n']}")
@@ -77,11 +77,11 @@ def counting(shop: Shop, *, bad: set[int] | None = None) -> list[int]:
 
 async def test_a_map_has_a_member_for_each_item_and_a_later_step_reads_them(shop: Shop) -> None:
     @shop.handlers.handler("one")
-    async def one(_context: Context, payload: Any) -> Any:
+    async def one(_context: AttemptContext, payload: Any) -> Any:
         return f"{payload['file'].upper()}{payload['n']}"
 
     @shop.handlers.handler("sum")
-    async def add_up(_context: Context, payload: Any) -> Any:
+    async def add_up(_context: AttemptContext, payload: Any) -> Any:
         return payload
 
     last = {
@@ -173,19 +173,19 @@ async def test_no_more_members_are_alive_than_may_be_at_once(shop: Shop) -> None
 
 async def test_a_large_map_has_a_window_of_its_members_in_the_hot_table(shop: Shop) -> None:
     seen = counting(shop)
-    number = WINDOW + 1500
+    number = UNFINISHED_MEMBERS_MAX + 1500
 
     # Nobody serves the kind at first, so nothing ends.
     handlers, shop.handlers = shop.handlers, Handlers()
     async with shop.worker():
         run_id = await begin(shop, NUMBERS, number=number)
-        full = await map_when(shop, run_id, made=WINDOW)
+        full = await map_when(shop, run_id, made=UNFINISHED_MEMBERS_MAX)
         waiting = await alive(shop, run_id)
     shop.handlers = handlers
     async with shop.worker():
         await ends_as(shop, run_id, RunState.SUCCEEDED)
 
-    assert (waiting, full.total) == (WINDOW, number)
+    assert (waiting, full.total) == (UNFINISHED_MEMBERS_MAX, number)
     assert sorted(seen) == list(range(number))
 
 
@@ -298,11 +298,11 @@ async def test_a_map_whose_parent_goes_again_begins_anew(shop: Shop) -> None:
     seen = counting(shop)
 
     @shop.handlers.handler("count")
-    async def count(_context: Context, _payload: Any) -> int:
+    async def count(_context: AttemptContext, _payload: Any) -> int:
         return numbers.pop(0)
 
     @shop.handlers.handler("last")
-    async def last(_context: Context, _payload: Any) -> None:
+    async def last(_context: AttemptContext, _payload: Any) -> None:
         if numbers:
             raise Fail("not yet")
 
@@ -381,7 +381,7 @@ async def test_a_batch_that_is_made_twice_makes_nothing_twice(shop: Shop) -> Non
     async with shop.worker():
         run_id = await begin(shop, over(NUMBERS, at_once=2), number=100)
         found = await map_when(shop, run_id, made=2)
-    member = await run_views.get(shop.conn, tenant_id=1, run_id=found.which.member_id(0))
+    member = await run_views.get(shop.conn, tenant_id=1, run_id=found.which.derive_member_id(0))
     assert member is not None
     ids = await shop.conn.fetch(
         "select kind_id, policy_id from rota.live_runs where id = $1", member.id

@@ -11,7 +11,7 @@ from tests.support.shop import until
 from tests.support.standing import Standing
 from tests.support.world import World
 
-from rota.core.ids import tick_run_id
+from rota.core.ids import derive_tick_run_id
 from rota.core.states import JobState, RunState
 from rota.flow.record.one_time_mover import FIRST_ID, ROUND_INTERVAL_S, OneTimeJobMover
 from rota.store import live_runs, unique
@@ -68,7 +68,7 @@ async def test_a_job_whose_instant_lies_ahead_waits_as_a_submission(world: World
     assert await find_jobs(world) == set()
     assert await world.count("cursors") == 0
     row: Any = await world.conn.fetchrow("select * from rota.scheduled_runs")
-    assert row["id"] == tick_run_id(job_id, world.now + TOMORROW)
+    assert row["id"] == derive_tick_run_id(job_id, world.now + TOMORROW)
     assert (row["job_id"], row["due_at"]) == (job_id, world.now + TOMORROW)
     assert (row["name"], row["payload"], row["labels"]) == ("pay", '{"n": 1}', '{"team": "a"}')
     assert (row["user_id"], row["priority"]) == ("u1", 2)

@@ -6,7 +6,7 @@ from uuid import UUID
 from tests.support.standing import Standing
 from tests.support.world import World
 
-from rota.core.ids import stamped
+from rota.core.ids import build_id
 from rota.core.outcome import Guarantee
 from rota.flow.record.overdue_submissions import OVERDUE_AFTER, OverdueSubmissions
 from rota.store import submissions
@@ -26,7 +26,7 @@ async def submit_for(world: World, due_at: datetime, number: int) -> UUID:
         "ann",
         None,
     )
-    id_ = stamped(due_at, number.to_bytes(10, "big"))
+    id_ = build_id(due_at, number.to_bytes(10, "big"))
     new = NewSubmissions([id_.hex], [due_at], [model], names=["pay"], payloads=['{"n": 1}'])
     await submissions.insert_later(world.conn, 1, new)
     return id_

@@ -7,13 +7,13 @@ from itertools import count
 from tests.support.standing import Standing
 from tests.support.world import World
 
-from rota.core.limits import Limit
+from rota.core.limits import JobLimit
 from rota.core.outcome import Guarantee
 from rota.core.policy import Policy
 from rota.core.states import RunState
-from rota.core.submission import JobSpec
-from rota.core.time.moments import rfc3339
-from rota.core.uniqueness import Unique
+from rota.core.submissions import JobSpec
+from rota.core.time.moments import to_rfc3339
+from rota.core.uniqueness import UniqueRule
 from rota.flow.record.keeping_days import INTERVAL, KeepingDays
 from rota.flow.record.overdue_submissions import OverdueSubmissions
 from rota.flow.record.pruning import Pruning
@@ -73,7 +73,7 @@ class Upkeep:
 
 
 def specs_of(world: World, round_: int) -> Sequence[JobSpec]:
-    later = {"at": rfc3339(world.now + timedelta(minutes=1))}
+    later = {"at": to_rfc3339(world.now + timedelta(minutes=1))}
     return [
         JobSpec(
             name=f"invoice {n}",
@@ -83,8 +83,8 @@ def specs_of(world: World, round_: int) -> Sequence[JobSpec]:
             user_id=f"user {n % 7}",
             schedule={"immediate": True} if n % 2 else later,
             policy=Policy(timeout=timedelta(seconds=10 + n % 5), guarantee=Guarantee.AT_MOST_ONCE),
-            limits=(Limit(key=f"customer:{n}", most=1),) if n % 10 == 0 else (),
-            unique=Unique(key=f"{round_}/{n}") if n % 10 == 1 else None,
+            limits=(JobLimit(key=f"customer:{n}", max_running=1),) if n % 10 == 0 else (),
+            unique=UniqueRule(key=f"{round_}/{n}") if n % 10 == 1 else None,
         )
         for n in range(NUMBER)
     ]

@@ -8,7 +8,7 @@ import pytest
 from tests.support.standing import Standing
 from tests.support.world import World
 
-from rota.core.limits import Limits
+from rota.core.limits import GateLimits
 from rota.core.states import JobState, RunState
 from rota.flow.record.sweeper import INTERVAL_S, Sweeper
 from rota.store import gates, graphs, live_runs, names
@@ -99,7 +99,9 @@ async def make_unused(world: World, relation: str) -> int:
             found_graphs = await graphs.intern(world.conn, 1, ['{"steps": []}'])
             return next(iter(found_graphs.values()))
         case _:
-            made = await gates.put_many(world.conn, [NewGate(1, "spare", Limits(most=1))])
+            made = await gates.put_many(
+                world.conn, [NewGate(1, "spare", GateLimits(max_running=1))]
+            )
             return made[1, "spare"]
 
 
@@ -145,7 +147,7 @@ async def test_what_a_waiting_run_uses_is_kept(world: World) -> None:
     policy_id = await names.policy_id(world.conn, '{"timeout": "PT1S"}')
     kind_id = await names.kind_id(world.conn, "rare")
     queue_id = await names.queue_id(world.conn, "rare")
-    made = await gates.put_many(world.conn, [NewGate(1, "rare", Limits(most=1))])
+    made = await gates.put_many(world.conn, [NewGate(1, "rare", GateLimits(max_running=1))])
     gate_id = made[1, "rare"]
     await world.run(policy_id=policy_id, kind_id=kind_id, queue_id=queue_id, gates=(gate_id,))
     duty = sweeper(world)

@@ -12,7 +12,7 @@ import pytest
 
 import rota
 from rota.core.errors import Conflict, InvalidInput, NotFound
-from rota.core.events import JobForgotten, JobsDeclared
+from rota.core.log_events import JobsDeclared, JobUndeclared
 from rota.flow.submit import changing
 from rota.node.registering import register_schedules, unserved
 from rota.runtime.clock import SystemClock
@@ -167,8 +167,8 @@ async def test_a_job_that_is_declared_no_more_goes_on_and_is_told(registry: Regi
     await registry.register(rota.App("billing"))
 
     assert (await registry.job("nightly")).next_tick_at is not None
-    assert registry.told(JobForgotten) == [
-        JobForgotten(app="billing", name="nightly", remedy="rota jobs delete 'nightly'")
+    assert registry.told(JobUndeclared) == [
+        JobUndeclared(app="billing", name="nightly", remedy="rota jobs delete 'nightly'")
     ]
 
 

@@ -10,7 +10,7 @@ from tests.support.proxying import Proxy, proxying
 from tests.support.serving import Served, serving
 from tests.support.shop import Shop, open_shop
 
-from rota.core.executor import Context, Stream
+from rota.core.executor import AttemptContext, Stream
 from rota.sdk.client import ApiError, AsyncClient, Client
 
 PATIENCE = 20.0
@@ -42,7 +42,7 @@ async def test_the_lines_of_a_run_are_followed_until_it_ends(
     loop = asyncio.get_running_loop()
 
     @shop.handlers.handler("report")
-    async def report(context: Context, payload: Any) -> None:
+    async def report(context: AttemptContext, payload: Any) -> None:
         context.write(Stream.STDOUT, b"one\n")
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(goes_on.wait(), loop))
         context.write(Stream.STDOUT, b"two\n")

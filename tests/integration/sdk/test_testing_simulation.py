@@ -46,7 +46,7 @@ async def test_the_real_scheduler_does_what_was_simulated(world: World) -> None:
     for job_id, schedule in zip(jobs, SCHEDULES, strict=True):
         seen = simulate(schedule, start=NOON + STEP, end=END, outages=OUTAGES)
         told = sorted(
-            (f"{event.at:%H:%M:%S}", STATES[event.happened])
+            (f"{event.at:%H:%M:%S}", STATES[event.outcome])
             for event in seen
             # The last ones of a pace are put off to the evening.
             if event.starts_at is None or event.starts_at < END

@@ -7,7 +7,7 @@ import asyncpg
 import psycopg
 from tests.support.shop import open_shop
 
-from rota.core.executor import Context
+from rota.core.executor import AttemptContext
 from rota.core.states import RunState
 from rota.sdk.transaction import Made, in_transaction
 
@@ -21,7 +21,7 @@ async def test_a_run_begins_after_the_commit_and_not_before(database: str) -> No
     async with open_shop(database) as shop:
 
         @shop.handlers.handler("send_receipt")
-        async def send_receipt(_context: Context, payload: Any) -> str:
+        async def send_receipt(_context: AttemptContext, payload: Any) -> str:
             got.append(payload)
             return "sent"
 
@@ -45,7 +45,7 @@ async def test_a_handler_hands_on_the_next_job_in_its_own_transaction(database: 
         await shop.conn.execute("create table paid (id integer primary key)")
 
         @shop.handlers.handler("charge")
-        async def charge(context: Context, payload: Any) -> None:
+        async def charge(context: AttemptContext, payload: Any) -> None:
             async with context.transaction() as conn:
                 await conn.execute("insert into paid (id) values ($1)", payload["order"])
                 handed.append(
@@ -53,7 +53,7 @@ async def test_a_handler_hands_on_the_next_job_in_its_own_transaction(database: 
                 )
 
         @shop.handlers.handler("receipt")
-        async def receipt(_context: Context, payload: Any) -> Any:
+        async def receipt(_context: AttemptContext, payload: Any) -> Any:
             return payload
 
         async with shop.worker():

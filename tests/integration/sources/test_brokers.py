@@ -13,7 +13,7 @@ from redis.asyncio import Redis
 from tests.support.event_places import JetStream, Place, Stream, Topic
 from tests.support.shop import until
 
-from rota.core.source import NOTHING, Batch, Source
+from rota.core.source import EMPTY_BATCH, Batch, Source
 from rota.node.sources import make_of
 
 SOON = timedelta(milliseconds=100)
@@ -30,9 +30,9 @@ async def reading(place: Place, **options: Any) -> AsyncIterator[Source]:
 
 
 async def next_batch(source: Source) -> Batch:
-    batch = NOTHING
+    batch = EMPTY_BATCH
     async with asyncio.timeout(20):
-        while batch == NOTHING:
+        while batch == EMPTY_BATCH:
             batch = await source.read(most=10, within=SOON)
     return batch
 
@@ -92,7 +92,7 @@ async def test_who_begins_with_the_latest_gets_what_comes_after_the_first_start(
     async with reading(place, begin="latest") as source:
         batch = await next_batch(source)
 
-    assert nothing == NOTHING
+    assert nothing == EMPTY_BATCH
     assert [message.body for message in batch.messages] == [b"while nobody read"]
 
 
@@ -198,7 +198,7 @@ async def test_answers_of_nats_that_come_late_do_not_make_a_batch_larger_than_as
     async with reading(jet_stream, ack_wait="60s") as source:
         with jet_stream.nats.frozen():
             for _ in range(2):
-                assert await source.read(most=2, within=SOON) == NOTHING
+                assert await source.read(most=2, within=SOON) == EMPTY_BATCH
         await until(lambda: has_given_out(jet_stream, 3))
 
         batches: list[Batch] = []

@@ -14,7 +14,7 @@ from tests.support.event_places import Place, Topic
 from tests.support.listeners import TYPE, Listener
 from tests.support.world import World
 
-from rota.core.submission import JobSpec
+from rota.core.submissions import JobSpec
 from rota.flow.submit.submitting import submit
 from rota.store.fitness import database_time
 

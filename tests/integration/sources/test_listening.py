@@ -10,11 +10,11 @@ from tests.support.event_places import Folder, Stream
 from tests.support.listeners import NAME, TYPE, Listener
 from tests.support.world import World
 
-from rota.contract.messages import Reading
+from rota.contract.source_messages import MessageFormat
 from rota.core.errors import StoreUnavailable
-from rota.core.events import EventsTaken, MessageRefused, SourceFailed, SourceHeld
+from rota.core.log_events import EventsIngested, MessageSkipped, SourceAcquired, SourceFailed
 from rota.core.quotas import Quotas
-from rota.core.submission import JobSpec
+from rota.core.submissions import JobSpec
 from rota.flow.submit.submitting import submit
 from rota.store import sources, tenants
 from rota.store.fitness import database_time
@@ -69,8 +69,8 @@ async def test_one_process_reads_and_another_goes_on_when_it_lets_go(
 
     assert waits > 1
     assert await world.count("live_runs") == 3
-    assert [type(each) for each in one.events].count(SourceHeld) == 1
-    assert sum(each.count for each in two.events if isinstance(each, EventsTaken)) == 1
+    assert [type(each) for each in one.events].count(SourceAcquired) == 1
+    assert sum(each.count for each in two.events if isinstance(each, EventsIngested)) == 1
 
 
 async def test_a_process_that_lost_its_lease_commits_nothing(
@@ -217,7 +217,7 @@ async def test_a_message_that_is_no_event_is_passed_over_and_counted_if_that_is_
     await listener.until(2)
 
     found = await row(listener)
-    (refused,) = [each for each in listener.events if isinstance(each, MessageRefused)]
+    (refused,) = [each for each in listener.events if isinstance(each, MessageSkipped)]
     assert (found.taken, found.refused, found.failures) == (2, 1, 0)
     assert refused.message in (found.error or "")
 
@@ -243,7 +243,7 @@ async def test_what_a_quota_does_not_allow_waits_at_the_source(
 async def test_cloudevents_are_the_events_that_they_say_they_are(
     start: Start, stream: Stream, world: World, job: None
 ) -> None:
-    reading = Reading(source="/sources/x", type="x", is_cloudevents=True)
+    reading = MessageFormat(source="/sources/x", type="x", is_cloudevents=True)
     listener = start(more={})
     object.__setattr__(listener.duty.wanted, "reading", reading)
     event = {"specversion": "1.0", "id": "7", "source": "/shop", "type": f"{TYPE}.paid"}

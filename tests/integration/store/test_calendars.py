@@ -41,7 +41,7 @@ async def test_a_calendar_is_read_back_as_it_was_written(world: World) -> None:
     assert again == stored
     assert (again.version, again.updated_at) == (1, world.now)
     assert again.calendar == read_calendar(HOLIDAYS) == read_calendar(again.plain)
-    assert again.calendar.covers(CHRISTMAS) is not None
+    assert again.calendar.find_covering(CHRISTMAS) is not None
 
 
 @pytest.mark.parametrize(

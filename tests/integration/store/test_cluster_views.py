@@ -5,7 +5,7 @@ from uuid import UUID
 
 from tests.support.world import NOON, TTL, World
 
-from rota.core.limits import Limits, Rate
+from rota.core.limits import GateLimits, RateLimit
 from rota.store import cluster_views, gates, live_runs, names, sessions
 from rota.store.cluster_views import MOST_COUNTED, QueueRow
 from rota.store.gates import NOBODY, NewGate
@@ -80,7 +80,9 @@ async def test_a_shard_whose_lease_ran_out_is_held_by_nobody(world: World) -> No
 
 async def test_a_queue_counts_what_of_the_tenant_waits_and_runs(world: World) -> None:
     session = await world.session()
-    gate = (await gates.put_many(world.conn, [NewGate(OURS, "g", Limits(most=1))]))[OURS, "g"]
+    gate = (await gates.put_many(world.conn, [NewGate(OURS, "g", GateLimits(max_running=1))]))[
+        OURS, "g"
+    ]
     await world.runs(2)
     await world.claim(session, room=1)
     await world.advance(minutes=1)
@@ -102,7 +104,7 @@ async def test_a_queue_counts_what_of_the_tenant_waits_and_runs(world: World) ->
 
 
 async def test_a_queue_tells_what_holds_it_back(world: World) -> None:
-    limits = Limits(most=5, rate=Rate(count=10, per=timedelta(minutes=1), burst=2))
+    limits = GateLimits(max_running=5, rate=RateLimit(count=10, per=timedelta(minutes=1), burst=2))
     gate = (await gates.put_many(world.conn, [NewGate(NOBODY, "q", limits)]))[NOBODY, "q"]
     await world.conn.execute("update rota.queues set gate_id = $1, paused_at = $2", gate, NOON)
     await names.queue_id(world.conn, "free")

@@ -8,7 +8,7 @@ from uuid import UUID
 from tests.support.finished import finish, make
 from tests.support.world import NOON, World
 
-from rota.core.bulk import RunFilter
+from rota.core.bulk_operations import BulkRunFilter
 from rota.core.states import RunState
 from rota.store import dead_letters, names
 from rota.store.dead_letters import DeadGroup
@@ -32,7 +32,7 @@ async def groups(world: World, **which: Any) -> list[DeadGroup]:
     }
     limit = which.pop("limit", 50)
     return await dead_letters.list_groups(
-        world.conn, RunFilter(**span | which), tenant_id=1, limit=limit
+        world.conn, BulkRunFilter(**span | which), tenant_id=1, limit=limit
     )
 
 
@@ -130,7 +130,7 @@ async def test_one_group_is_read_by_its_task_and_fingerprint(world: World) -> No
         "since": NOON - timedelta(days=1),
         "until": world.now + timedelta(microseconds=1),
     }
-    which = RunFilter(kind=group.kind, fingerprint=group.fingerprint, **span)
+    which = BulkRunFilter(kind=group.kind, fingerprint=group.fingerprint, **span)
 
     assert await dead_letters.get_group(world.conn, which, tenant_id=1) == group
     assert await dead_letters.get_group(world.conn, which, tenant_id=2) is None

@@ -8,7 +8,7 @@ import asyncpg
 import pytest
 from tests.support.world import World
 
-from rota.core.ids import tick_run_id
+from rota.core.ids import derive_tick_run_id
 from rota.core.states import RunState
 from rota.store import cursors, live_runs, shards
 from rota.store.cursors import Due, Firing, Record, Step
@@ -27,7 +27,7 @@ async def other(database: str, world: World) -> AsyncIterator[World]:
 
 
 def firing_of(due: Due) -> Firing:
-    run_id = tick_run_id(due.job_id, due.tick_at)
+    run_id = derive_tick_run_id(due.job_id, due.tick_at)
     return Firing(due, run_id, due.tick_at + MINUTE, due.tick_at + MINUTE)
 
 
@@ -80,7 +80,7 @@ async def test_a_run_that_is_claimed_meanwhile_is_not_replaced_by_the_next_tick(
 ) -> None:
     job = await world.job(overlap="queue_one")
     ownership = await world.own()
-    first = tick_run_id(job, world.now)
+    first = derive_tick_run_id(job, world.now)
     await cursors.fire_over(world.conn, ownership, [firing_of(each) for each in await world.due()])
     await world.advance(minutes=1)
     ownership = await world.own()
@@ -106,7 +106,7 @@ async def test_a_run_that_ends_meanwhile_is_not_terminated_again(
 ) -> None:
     job = await world.job(overlap="terminate_running")
     ownership = await world.own()
-    first = tick_run_id(job, world.now)
+    first = derive_tick_run_id(job, world.now)
     await cursors.fire_over(world.conn, ownership, [firing_of(each) for each in await world.due()])
     session = await world.session()
     (run,) = await world.claim(session)

@@ -6,8 +6,8 @@ from datetime import timedelta
 import asyncpg
 from tests.support.world import World
 
-from rota.core.ids import tick_run_id
-from rota.core.shard import shard_of
+from rota.core.ids import derive_tick_run_id
+from rota.core.shard import compute_shard
 from rota.core.states import RunState
 from rota.store import ended_jobs, jobs, live_runs, shards
 from rota.store.sessions import Role
@@ -21,7 +21,7 @@ async def test_a_tick_becomes_a_run_and_the_cursor_moves(world: World) -> None:
 
     decided = await world.fire(ownership, await world.due(), every=MINUTE)
 
-    run_id = tick_run_id(job, world.now)
+    run_id = derive_tick_run_id(job, world.now)
     assert decided == [(run_id, False)]
     assert (await world.get(run_id)).state is RunState.QUEUED
     assert await world.due() == []
@@ -91,12 +91,12 @@ async def test_a_held_shard_is_not_taken_before_its_lease_runs_out(world: World)
 
 async def test_only_jobs_of_held_shards_are_decided(world: World) -> None:
     mine, other = await world.job(), await world.job()
-    assert shard_of(mine) != shard_of(other)
-    ownership = await world.own(shard_of(mine))
+    assert compute_shard(mine) != compute_shard(other)
+    ownership = await world.own(compute_shard(mine))
 
     decided = await world.fire(ownership, await world.due(), every=MINUTE)
 
-    assert [row.run_id for row in decided] == [tick_run_id(mine, world.now)]
+    assert [row.run_id for row in decided] == [derive_tick_run_id(mine, world.now)]
 
 
 async def test_a_tick_is_never_decided_before_its_time(world: World) -> None:
@@ -131,7 +131,7 @@ async def test_a_tick_that_meets_an_unfinished_run_is_recorded_as_skipped(world:
 
     decided = await world.fire(ownership, await world.due(), every=MINUTE)
 
-    skipped = tick_run_id(job, world.now)
+    skipped = derive_tick_run_id(job, world.now)
     assert decided == [(skipped, True)]
     told = await world.get(skipped)
     assert (told.state, told.reason) == (RunState.SKIPPED, '{"code": "overlap"}')
@@ -193,6 +193,6 @@ async def test_a_run_that_was_fired_late_can_be_claimed_from_when_it_was_written
 
     (claimed,) = await world.claim(await world.session())
 
-    assert claimed.id == tick_run_id(job, due_at)
+    assert claimed.id == derive_tick_run_id(job, due_at)
     assert (claimed.due_at, claimed.ready_at) == (due_at, world.now)
     assert await live_runs.get(world.conn, [claimed.id])

@@ -12,14 +12,14 @@ from tests.integration.store.test_plans import explain, fill, forbidden, nodes
 from tests.support.world import World
 
 from rota.core.errors import InvalidInput, NotFound
-from rota.core.limits import Limits, Rate
+from rota.core.limits import GateLimits, RateLimit
 from rota.store import gates, live_runs
 from rota.store.driver import Connection
 from rota.store.gates import Entry, NewGate
 from rota.store.pool import Access, open_connection
 from rota.store.statement import Statement
 
-RATE = Rate(count=10, per=timedelta(minutes=1), burst=2)
+RATE = RateLimit(count=10, per=timedelta(minutes=1), burst=2)
 HOT_STATEMENTS: dict[str, tuple[Statement[Any], set[str]]] = {
     "survey": (gates.SURVEY, {"live_runs_gated", "live_runs_held", "live_runs_unfolded"}),
     "candidates": (gates.CANDIDATES, {"live_runs_gated", "live_runs_in_order"}),
@@ -30,20 +30,20 @@ HOT_STATEMENTS: dict[str, tuple[Statement[Any], set[str]]] = {
 
 
 async def test_the_same_key_is_the_same_gate_and_takes_the_new_limits(world: World) -> None:
-    made = await gates.put(world.conn, 1, "key:k", Limits(most=3))
+    made = await gates.put(world.conn, 1, "key:k", GateLimits(max_running=3))
 
-    changed = await gates.put(world.conn, 1, "key:k", Limits(most=5, rate=RATE))
-    foreign = await gates.put(world.conn, 2, "key:k", Limits(most=3))
+    changed = await gates.put(world.conn, 1, "key:k", GateLimits(max_running=5, rate=RATE))
+    foreign = await gates.put(world.conn, 2, "key:k", GateLimits(max_running=3))
     entered = await gates.enter(world.conn, Entry(gates=frozenset({made})))
 
     assert made == changed != foreign
-    assert entered.standings[made].limits == Limits(most=5, rate=RATE)
+    assert entered.standings[made].limits == GateLimits(max_running=5, rate=RATE)
     assert entered.now == world.now
 
 
 async def test_a_gate_that_says_the_same_is_not_written_again(world: World) -> None:
     """Submitting the same job all day must not lock or bloat the gates of its keys."""
-    wanted = [NewGate(1, f"key:{n}", Limits(most=n + 1)) for n in range(5)]
+    wanted = [NewGate(1, f"key:{n}", GateLimits(max_running=n + 1)) for n in range(5)]
     first = await gates.put_many(world.conn, wanted)
     before = await world.conn.fetch("select id, xmin::text from rota.gates order by id")
 
@@ -58,7 +58,7 @@ async def test_whoever_makes_the_same_gates_at_once_gets_the_same_ids(
 ) -> None:
     """F39: in any order, without a deadlock."""
     conns = [await asyncpg.connect(database) for _ in range(4)]
-    wanted = [NewGate(1, f"key:{n}", Limits(most=2)) for n in range(50)]
+    wanted = [NewGate(1, f"key:{n}", GateLimits(max_running=2)) for n in range(50)]
 
     made = await asyncio.gather(
         *(
@@ -75,28 +75,28 @@ async def test_whoever_makes_the_same_gates_at_once_gets_the_same_ids(
 
 async def test_a_gate_cannot_begin_to_keep_an_order(world: World) -> None:
     """Runs that wait have it at another place of their gates."""
-    await gates.put(world.conn, 1, "key:k", Limits(most=3))
+    await gates.put(world.conn, 1, "key:k", GateLimits(max_running=3))
 
     with pytest.raises(InvalidInput) as refused:
-        await gates.put(world.conn, 1, "key:k", Limits(in_order=True))
+        await gates.put(world.conn, 1, "key:k", GateLimits(in_order=True))
 
     assert refused.value.field == "limits.in_order"
 
 
 async def test_a_lifted_gate_lets_everybody_through(world: World) -> None:
-    gate = await gates.put(world.conn, 1, "key:k", Limits(most=1))
+    gate = await gates.put(world.conn, 1, "key:k", GateLimits(max_running=1))
 
     await gates.lift(world.conn, 1, "key:k")
 
     entered = await gates.enter(world.conn, Entry(gates=frozenset({gate})))
-    assert entered.standings[gate].places(wanted=99, now=world.now) == 99
+    assert entered.standings[gate].count_free(wanted=99, now=world.now) == 99
 
 
 async def test_limits_of_what_does_not_exist_are_refused(world: World) -> None:
     with pytest.raises(NotFound):
-        await gates.limit_queue(world.conn, 999, Limits(most=1))
+        await gates.limit_queue(world.conn, 999, GateLimits(max_running=1))
     with pytest.raises(NotFound):
-        await gates.limit_tenant(world.conn, 999, Limits(most=1))
+        await gates.limit_tenant(world.conn, 999, GateLimits(max_running=1))
     with pytest.raises(NotFound):
         await gates.pause_queue(world.conn, 999)
     with pytest.raises(NotFound):
@@ -149,7 +149,7 @@ async def test_every_statement_of_a_gated_claim_walks_its_indexes(hot: Connectio
 
 async def test_ten_thousand_behind_a_shut_gate_are_not_read(world: World) -> None:
     """Neither by the plain claim nor by the look for gated runs."""
-    shut = await gates.put(world.conn, 1, "key:k", Limits(most=1))
+    shut = await gates.put(world.conn, 1, "key:k", GateLimits(max_running=1))
     await live_runs.insert_many(world.conn, [world.new_run(gates=(shut,)) for _ in range(10_000)])
     plain = await world.runs(5)
     session = await world.session()

@@ -20,7 +20,7 @@ DAY = timedelta(days=1)
 
 
 def text_of(number: int) -> NewApiKey:
-    return api_keys.make(number.to_bytes(32, "big"))
+    return api_keys.create_key(number.to_bytes(32, "big"))
 
 
 async def made(world: World, number: int = 1, **given: object) -> Key:
@@ -169,7 +169,7 @@ async def test_the_first_start_makes_a_key_of_the_platform_for_90_days(world: Wo
     text = await keys.ensure_admin_key(world.conn, key_id=world.new_id(), bits=bytes(32))
 
     assert text is not None
-    principal = await keys.find(world.conn, digest=api_keys.digest_of(text))
+    principal = await keys.find(world.conn, digest=api_keys.compute_digest(text))
     assert principal is not None
     assert (principal.role, principal.tenant, principal.expires_at) == (
         Role.PLATFORM,

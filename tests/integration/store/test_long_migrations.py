@@ -14,10 +14,10 @@ import pytest
 from tests.support.databases import create, drop
 
 from rota.core.errors import MigrationBlocked, StoreFailed, StoreUnavailable
-from rota.core.events import (
+from rota.core.log_events import (
     EngineEvent,
     MigrationApplied,
-    MigrationPutOff,
+    MigrationDelayed,
     MigrationRunning,
     MigrationWaiting,
 )
@@ -113,7 +113,7 @@ async def test_a_time_out_is_told_from_a_lock_and_not_tried_again(place: Place) 
         await migrate(conn, migrations=[slow], guard=NO_GUARD, watch=place.watch())
 
     assert not isinstance(told.value, MigrationBlocked)
-    assert place.told(MigrationPutOff) == []
+    assert place.told(MigrationDelayed) == []
 
 
 async def test_a_table_that_stays_locked_is_named_with_who_holds_it(
@@ -129,7 +129,7 @@ async def test_a_table_that_stays_locked_is_named_with_who_holds_it(
         await migrate(conn, migrations=[ONE, alter], guard=NO_GUARD, watch=place.watch())
 
     assert "rota migrate" in str(told.value)
-    assert [event.tries for event in place.told(MigrationPutOff)] == [1, 2]
+    assert [event.tries for event in place.told(MigrationDelayed)] == [1, 2]
 
 
 async def test_who_needs_a_migration_waits_for_the_other_migrator_and_says_so(
@@ -194,9 +194,9 @@ async def test_writers_never_wait_long_for_an_expanding_migration(
 
     # It was written although the migration would have held the table for a minute.
     async with asyncio.timeout(30):
-        while not place.told(MigrationPutOff):
+        while not place.told(MigrationDelayed):
             await rest(0.02)
-    assert place.told(MigrationPutOff)[0].reason == "other sessions waited for it"
+    assert place.told(MigrationDelayed)[0].reason == "other sessions waited for it"
     assert not migrating.done()
     conn.terminate()
     with pytest.raises(StoreUnavailable):
@@ -212,7 +212,7 @@ async def test_an_expanding_migration_goes_on_when_nobody_waits_for_it(place: Pl
     applied = await migrate(conn, migrations=[ONE, step], guard=NO_GUARD, watch=place.watch())
 
     assert applied == ["0002_long_expand"]
-    assert place.told(MigrationPutOff) == []
+    assert place.told(MigrationDelayed) == []
 
 
 async def test_a_killed_build_of_an_index_is_made_anew_and_counts_only_then(place: Place) -> None:

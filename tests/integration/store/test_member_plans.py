@@ -9,8 +9,8 @@ import pytest
 from tests.integration.store.test_view_plans import connected, explain, read_from
 from tests.support.databases import clone_url, drop
 
-from rota.core.ids import stamped
-from rota.core.maps import Which
+from rota.core.ids import build_id
+from rota.core.maps import MapIdentity
 from rota.core.states import RunState
 from rota.store import graph_views, partitions
 from rota.store.embedded import Embedded
@@ -18,7 +18,7 @@ from rota.store.pool import Access, open_connection
 from rota.store.walking import LOOK
 
 DAY = datetime(2026, 7, 3, 12, tzinfo=UTC)
-WHICH = Which(stamped(DAY, bytes(10)), 2)
+WHICH = MapIdentity(build_id(DAY, bytes(10)), 2)
 NUMBER, BAD_EVERY, LIMIT = 30_000, 100, 50
 
 
@@ -59,7 +59,7 @@ def bounds(**given: Any) -> dict[str, Any]:
     return {
         "run_id": WHICH.run_id,
         "tenant_id": 1,
-        "after_id": WHICH.id_before(20_001),
+        "after_id": WHICH.derive_id_before(20_001),
         "last_id": WHICH.last_id,
         "states": None,
         "most": LIMIT + 1,

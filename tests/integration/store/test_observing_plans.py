@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 from tests.integration.store.test_plans import NOW, fill, nodes
 
-from rota.core import bins
+from rota.core import duration_bins
 from rota.core.priority import AGE_STEP
 from rota.store import figures, partitions, tasks, waiting
 from rota.store.driver import Connection
@@ -36,8 +36,8 @@ SLICES = {
     "late_highs": [NOW + timedelta(seconds=601 * n + 1) for n in range(360)],
     "lows": [id_at(NOW + timedelta(seconds=601 * n)) for n in range(360)],
     "highs": [id_at(NOW + timedelta(seconds=601 * n + 1)) for n in range(360)],
-    "shortest": bins.SHORTEST.total_seconds(),
-    "bins_per_e": bins.PER_E,
+    "shortest": duration_bins.BIN_DURATION_MIN.total_seconds(),
+    "bins_per_e": duration_bins.BINS_PER_E,
 }
 SAMPLED = {"tenant_id": 1, "lows": SLICES["lows"], "highs": SLICES["highs"]}
 ENDED = {"from_id": id_at(NOW - HOUR), "since": NOW, "most": 500}

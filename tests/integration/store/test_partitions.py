@@ -9,7 +9,7 @@ import pytest
 from tests.support.world import NOON, World
 
 from rota.core.errors import StoreFailed
-from rota.core.ids import first_id_of, stamped, time_of
+from rota.core.ids import build_id, find_first_id, read_id_time
 from rota.core.states import RunState
 from rota.store import live_runs
 from rota.store.partitions import (
@@ -56,14 +56,14 @@ async def test_a_finished_run_lies_in_the_partition_of_its_id(world: World) -> N
 
     table = await world.conn.fetchval(PLACE)
     assert table == f"runs_{TODAY:%Y%m%d}"
-    assert time_of(run) == NOON
+    assert read_id_time(run) == NOON
 
 
 async def test_a_look_up_by_id_goes_to_one_partition(world: World) -> None:
     await make_ahead(world.conn, today=TODAY, ahead=5)
 
     plan = await world.conn.fetch(
-        f"explain select * from rota.runs where id = '{first_id_of(TODAY)}'"
+        f"explain select * from rota.runs where id = '{find_first_id(TODAY)}'"
     )
 
     touched = [row[0] for row in plan if " on runs_" in row[0] or " on rota.runs_" in row[0]]
@@ -117,7 +117,7 @@ BELONGING = {
 
 async def stray(world: World, *, is_over: bool = True) -> UUID:
     """A run of last year's tick, which no day takes, with a row of everything that a run has."""
-    run = stamped(NOON - timedelta(days=365), world.new_id().bytes[6:])
+    run = build_id(NOON - timedelta(days=365), world.new_id().bytes[6:])
     await world.run(id=run)
     for table, rest in BELONGING.items():
         await world.conn.execute(f"insert into rota.{table} {rest}", run)
@@ -173,7 +173,7 @@ async def test_no_more_goes_at_once_than_is_asked_for_and_nothing_is_counted_twi
 
 
 async def test_events_that_lie_in_no_day_go_by_their_arrival(world: World) -> None:
-    ids = [stamped(NOON - timedelta(days=age), bytes(10)) for age in (3, 2, 1)]
+    ids = [build_id(NOON - timedelta(days=age), bytes(10)) for age in (3, 2, 1)]
     for id_ in ids:
         await world.conn.execute(
             "insert into rota.events (id, tenant_id, type, source, received_at, body)"

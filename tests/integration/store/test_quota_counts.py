@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.support.world import World
 
-from rota.core.limits import Limits
+from rota.core.limits import GateLimits
 from rota.store import tenants
 from rota.store.gates import NewGate, put_many
 from rota.store.tenants import COUNT_JOBS, COUNT_QUEUED
@@ -24,7 +24,7 @@ async def crowded(world: World) -> World:
     job = await world.job()
     for tenant_id in (1, 2):
         await world.runs(5_000, tenant_id=tenant_id, job_id=job)
-        gate = await put_many(world.conn, [NewGate(tenant_id, "key:a", Limits(most=1))])
+        gate = await put_many(world.conn, [NewGate(tenant_id, "key:a", GateLimits(max_running=1))])
         gates = tuple(gate.values())
         await world.runs(60, tenant_id=tenant_id, job_id=job, gates=gates)
         await world.conn.execute(

@@ -8,9 +8,9 @@ import pytest
 from tests.support.finished import fill_history, finish, make, worker
 from tests.support.world import ALWAYS_SEEN, NOON, World
 
-from rota.core import bulk as core
+from rota.core import bulk_operations
 from rota.core.errors import InvalidInput
-from rota.core.states import BAD, RunState
+from rota.core.states import DEAD_LETTER_STATES, RunState
 from rota.store import dead_letters, logs, names, run_views, sessions
 from rota.store.logs import Piece
 from rota.store.run_views import Found, Page, RunFilter, cut_page
@@ -207,10 +207,12 @@ async def test_nothing_of_another_tenant_is_found(world: World) -> None:
         assert await run_views.attempts(**ours, run_id=run_id) == []
         assert await run_views.log_lines(**ours, run_id=run_id) == []
         assert await run_views.log_lines(world.conn, tenant_id=THEIRS, run_id=run_id)
-    for chosen in (RunFilter(), RunFilter(job_id=job), RunFilter(states=BAD)):
+    for chosen in (RunFilter(), RunFilter(job_id=job), RunFilter(states=DEAD_LETTER_STATES)):
         assert await listed(world, chosen) == Page([], None)
     assert await run_views.latest_runs(**ours, job_ids=[job]) == {}
-    span = core.RunFilter(since=NOON - timedelta(days=1), until=NOON + timedelta(days=1))
+    span = bulk_operations.BulkRunFilter(
+        since=NOON - timedelta(days=1), until=NOON + timedelta(days=1)
+    )
     assert await dead_letters.list_groups(which=span, **ours) == []
 
 

@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 from tests.support.world import World
 
-from rota.core.errors import InvalidInput, NotFound, QuotaExceeded, SealingFailed
+from rota.core.errors import InvalidInput, NotFound, QuotaExceeded, SecretsUnavailable
 from rota.store import sealed, tenants
 from rota.store.sealed import Secret
 
@@ -72,7 +72,7 @@ async def test_a_sealed_text_that_is_moved_to_another_row_does_not_open(
 
     await world.conn.execute(moving)
 
-    with pytest.raises(SealingFailed, match="cannot be decrypted with this master key"):
+    with pytest.raises(SecretsUnavailable, match="cannot be decrypted with this master key"):
         await opened(world.conn)
 
 
@@ -83,14 +83,14 @@ async def test_an_older_text_under_a_newer_version_does_not_open(world: World) -
 
     await world.conn.execute("update rota.secrets set ciphertext = $1", old)
 
-    with pytest.raises(SealingFailed):
+    with pytest.raises(SecretsUnavailable):
         await opened(world.conn)
 
 
 async def test_another_master_key_is_told_which_one_is_needed(world: World) -> None:
     await put(world.conn)
 
-    with pytest.raises(SealingFailed, match="encrypted with another master key") as caught:
+    with pytest.raises(SecretsUnavailable, match="encrypted with another master key") as caught:
         await opened(world.conn, master=bytes(32))
 
     assert MASTER.hex() not in str(caught.value)

@@ -9,7 +9,7 @@ from tests.support.shop import until
 from tests.support.world import ALWAYS_SEEN, TTL, World
 
 from rota.core.errors import LeaseLost
-from rota.core.lease import Sight
+from rota.core.lease import ObservedSpan
 from rota.core.outcome import Guarantee
 from rota.core.states import RunState
 from rota.store import live_runs, sessions
@@ -47,9 +47,9 @@ async def test_nobody_expires_a_session_before_having_seen_the_database_for_its_
     session = await world.session()
     await world.advance(seconds=60)
 
-    almost = Sight(TTL - timedelta(milliseconds=1), asked_at=world.now)
+    almost = ObservedSpan(TTL - timedelta(milliseconds=1), asked_at=world.now)
     soon = await sessions.expire(world.conn, sight=almost)
-    then = await sessions.expire(world.conn, sight=Sight(TTL, asked_at=world.now))
+    then = await sessions.expire(world.conn, sight=ObservedSpan(TTL, asked_at=world.now))
 
     assert soon == []
     assert [each.id for each in then] == [session]
@@ -61,7 +61,7 @@ async def test_a_frozen_server_expires_nobody_for_what_it_was_asked_before(world
     asked_at = world.now
     await world.advance(seconds=60)
 
-    expired = await sessions.expire(world.conn, sight=Sight(TTL, asked_at=asked_at))
+    expired = await sessions.expire(world.conn, sight=ObservedSpan(TTL, asked_at=asked_at))
 
     assert expired == []
 
@@ -73,7 +73,7 @@ async def test_a_run_that_its_worker_does_not_know_of_is_left_to_it_soon_after_a
     await world.advance(seconds=60)
     await sessions.beat(world.conn, session_id=session, running=[], ttl=TTL)
 
-    almost = Sight(timedelta(seconds=4.9), asked_at=world.now)
+    almost = ObservedSpan(timedelta(seconds=4.9), asked_at=world.now)
     taken = await live_runs.reclaim(world.conn, sight=almost)
     released = await live_runs.release_unknown(world.conn, session_id=session, known=[])
 

@@ -7,7 +7,15 @@ import asyncpg
 import pytest
 from tests.support.world import World
 
-from rota.core.states import BIRTHS, FINAL, LIVE, JobState, RunState, job_pairs, run_pairs
+from rota.core.states import (
+    FINAL_STATES,
+    INITIAL_STATES,
+    LIVE_STATES,
+    JobState,
+    RunState,
+    list_job_changes,
+    list_run_changes,
+)
 
 ILLEGAL = "RT001"
 
@@ -20,40 +28,40 @@ async def test_a_job_moves_as_core_says(old: JobState, world: World) -> None:
         if old is not new and await is_accepted(world, move_job, old, new):
             accepted.add((old, new))
 
-    assert accepted == {pair for pair in job_pairs() if pair[0] is old}
+    assert accepted == {pair for pair in list_job_changes() if pair[0] is old}
 
 
-@pytest.mark.parametrize("old", sorted(LIVE))
+@pytest.mark.parametrize("old", sorted(LIVE_STATES))
 async def test_a_live_run_moves_as_core_says(old: RunState, world: World) -> None:
     accepted = set()
 
     for new in RunState:
-        move = move_live_run if new in LIVE else end_run
+        move = move_live_run if new in LIVE_STATES else end_run
         if old is not new and await is_accepted(world, move, old, new):
             accepted.add((old, new))
 
-    assert accepted == {pair for pair in run_pairs() if pair[0] is old}
+    assert accepted == {pair for pair in list_run_changes() if pair[0] is old}
 
 
 async def test_a_final_run_never_moves(world: World) -> None:
-    for old, new in product(sorted(FINAL), sorted(RunState)):
+    for old, new in product(sorted(FINAL_STATES), sorted(RunState)):
         if old is not new:
             assert not await is_accepted(world, move_final_run, old, new), (old, new)
 
 
 async def test_a_run_is_born_as_core_says(world: World) -> None:
-    live = {state for state in LIVE if await is_accepted(world, bear_live_run, None, state)}
+    live = {state for state in LIVE_STATES if await is_accepted(world, bear_live_run, None, state)}
     final = {state for state in RunState if await is_accepted(world, end_run, None, state)}
 
-    assert live == BIRTHS & LIVE
-    assert final == BIRTHS & FINAL
+    assert live == INITIAL_STATES & LIVE_STATES
+    assert final == INITIAL_STATES & FINAL_STATES
 
 
 async def test_the_hot_table_never_holds_a_final_state(world: World) -> None:
     run = await world.run()
     await world.conn.execute("alter table rota.live_runs disable trigger all")
 
-    for state in sorted(FINAL):
+    for state in sorted(FINAL_STATES):
         with pytest.raises(asyncpg.CheckViolationError):
             await world.conn.execute(
                 "update rota.live_runs set state = $2 where id = $1", run, state.value

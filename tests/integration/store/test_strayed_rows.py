@@ -9,14 +9,14 @@ from tests.support.shop import until
 from tests.support.world import NOON, World
 
 from rota.core.errors import StoreUnavailable
-from rota.core.ids import stamped
+from rota.core.ids import build_id
 from rota.store import logs
 from rota.store.driver import Connection
 from rota.store.logs import Piece
 from rota.store.partitions import make_ahead
 
 WAITING = "select count(*) from pg_stat_activity where pid = $1 and wait_event_type = 'Lock'"
-PIECE = Piece(stamped(NOON, bytes(10)), 1, 0, 1, NOON, b"hello\n")
+PIECE = Piece(build_id(NOON, bytes(10)), 1, 0, 1, NOON, b"hello\n")
 
 
 @pytest.fixture

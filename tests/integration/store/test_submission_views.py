@@ -9,7 +9,7 @@ import pytest
 from tests.support.submissions import ended, held, new_submission, scheduled, waiting
 from tests.support.world import World
 
-from rota.core.limits import Limits
+from rota.core.limits import GateLimits
 from rota.core.states import JobState
 from rota.store import gates, names, run_views, submission_changes, submission_views
 from rota.store.gates import NewGate
@@ -46,7 +46,9 @@ async def test_a_submission_is_found_wherever_it_is(world: World) -> None:
 
 async def test_a_submission_shows_what_it_carries(world: World) -> None:
     policy_id = await names.policy_id(world.conn, '{"guarantee": "at_most_once"}')
-    made = await gates.put_many(world.conn, [NewGate(OURS, "key:customer:42", Limits(most=2))])
+    made = await gates.put_many(
+        world.conn, [NewGate(OURS, "key:customer:42", GateLimits(max_running=2))]
+    )
     id_ = await scheduled(
         world,
         payload='{"to": "ada"}',

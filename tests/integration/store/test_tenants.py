@@ -10,7 +10,7 @@ from tests.support.world import World
 from rota.core import api_keys
 from rota.core.access import Role
 from rota.core.errors import Conflict, InvalidInput, NotFound
-from rota.core.limits import Limits, Rate
+from rota.core.limits import GateLimits, RateLimit
 from rota.core.quotas import Quotas
 from rota.store import calendars, gates, keys, tenants
 from rota.store.gates import Entry
@@ -19,7 +19,7 @@ from rota.store.keys import NewKey
 QUOTAS = Quotas(max_jobs=5, max_running=3, runs_per_s=2, min_period=timedelta(seconds=10))
 
 
-async def limits_of(world: World, tenant_id: int) -> Limits | None:
+async def limits_of(world: World, tenant_id: int) -> GateLimits | None:
     gate = await world.conn.fetchval("select gate_id from rota.tenants where id = $1", tenant_id)
     if gate is None:
         return None
@@ -37,7 +37,7 @@ async def test_a_tenant_is_read_back_as_it_was_made(world: World) -> None:
 
 async def test_quotas_on_running_are_the_gate_of_the_tenant(world: World) -> None:
     made = await tenants.create(world.conn, name="acme", quotas=QUOTAS)
-    rate = Rate(count=2, per=timedelta(seconds=1), burst=2)
+    rate = RateLimit(count=2, per=timedelta(seconds=1), burst=2)
 
     first = await limits_of(world, made.id)
     await tenants.update(world.conn, made.id, quotas=Quotas(max_running=9))
@@ -46,8 +46,8 @@ async def test_quotas_on_running_are_the_gate_of_the_tenant(world: World) -> Non
     third = await limits_of(world, made.id)
     await tenants.update(world.conn, made.id, quotas=Quotas(max_jobs=1))
 
-    assert first == Limits(most=3, rate=rate)
-    assert second == third == Limits(most=9)
+    assert first == GateLimits(max_running=3, rate=rate)
+    assert second == third == GateLimits(max_running=9)
     assert await limits_of(world, made.id) is None
 
 
@@ -114,7 +114,7 @@ async def test_an_empty_tenant_goes_with_its_keys_and_calendars(world: World) ->
         tenant_id=made.id,
         name="key",
         role=Role.ADMIN,
-        key=api_keys.make(bytes(32)),
+        key=api_keys.create_key(bytes(32)),
     )
     await keys.create(world.conn, new)
     plain = {"name": "holidays", "yearly": ["12-25"]}
@@ -154,7 +154,7 @@ async def test_a_key_that_is_made_while_its_tenant_is_deleted_does_not_survive_i
         tenant_id=made.id,
         name="key",
         role=Role.ADMIN,
-        key=api_keys.make(bytes(32)),
+        key=api_keys.create_key(bytes(32)),
     )
 
     await asyncio.gather(

@@ -16,7 +16,7 @@ from uuid import UUID
 import pytest
 from tests.support.databases import clone_url, drop
 
-from rota.core.states import BAD, JobState, RunState
+from rota.core.states import DEAD_LETTER_STATES, JobState, RunState
 from rota.store import (
     dead_letters,
     job_views,
@@ -47,7 +47,7 @@ LISTS: dict[str, RunFilter] = {
     "all": RunFilter(),
     "of a job": RunFilter(job_id=JOB),
     "succeeded": RunFilter(states=frozenset({RunState.SUCCEEDED})),
-    "dead letters": RunFilter(states=BAD),
+    "dead letters": RunFilter(states=DEAD_LETTER_STATES),
     "of a day": RunFilter(
         created_after=datetime(2026, 7, 2, tzinfo=UTC),
         created_before=datetime(2026, 7, 3, tzinfo=UTC),

@@ -15,9 +15,9 @@ from rota.core import api_keys
 from rota.core.access import Role
 from rota.core.errors import NotFound, StoreFailed, StoreRefused
 from rota.core.lanes import Lane
-from rota.core.limits import Limit, Limits
+from rota.core.limits import GateLimits, JobLimit
 from rota.core.states import RunState
-from rota.core.submission import JobSpec, RunSpec
+from rota.core.submissions import JobSpec, RunSpec
 from rota.flow.submit import changing
 from rota.flow.submit.submitting import submit
 from rota.flow.submit.triggering import run_now
@@ -242,7 +242,9 @@ async def test_what_the_api_does_not_need_is_not_permitted(
 async def test_gates_of_queues_are_seen_by_everybody_and_changed_by_nobody(
     neighbours: Neighbours,
 ) -> None:
-    await gates.limit_queue(neighbours.world.conn, neighbours.world.queue_id, Limits(most=3))
+    await gates.limit_queue(
+        neighbours.world.conn, neighbours.world.queue_id, GateLimits(max_running=3)
+    )
 
     assert await seen(neighbours, "select tenant_id from rota.gates") == [gates.NOBODY]
     assert await tried(neighbours, "update rota.gates set most = 9") == "UPDATE 0"
@@ -260,7 +262,7 @@ async def test_keys_of_the_platform_are_out_of_reach(world: World) -> None:
         tenant_id=1,
         name="mine",
         role=Role.PLATFORM,
-        key=api_keys.make(bytes([1] * 32)),
+        key=api_keys.create_key(bytes([1] * 32)),
     )
 
     async with behind_wall(world.conn, 1):
@@ -366,7 +368,7 @@ async def test_jobs_are_submitted_changed_and_run_behind_the_wall(neighbours: Ne
         queue="nor this one",
         tenant="ours",
         schedule={"cron": "* * * * *"},
-        limits=(Limit(key="report", most=2),),
+        limits=(JobLimit(key="report", max_running=2),),
     )
 
     async with behind_wall(conn, neighbours.ours):
@@ -435,7 +437,7 @@ async def test_keys_audit_answers_and_calendars_are_written_behind_the_wall(
         tenant_id=ours,
         name="key",
         role=Role.ADMIN,
-        key=api_keys.make(bytes(32)),
+        key=api_keys.create_key(bytes(32)),
     )
     entry = NewEntry(tenant_id=ours, actor="a", action="b", thing="c", thing_id="d")
     plain = {"name": "holidays", "yearly": ["12-25"]}

@@ -6,10 +6,10 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rota.core.arrivals.event import MOST_EVENT
-from rota.core.arrivals.gathering import Added, Pile, fold
-from rota.core.ids import event_run_id
-from rota.core.time.trigger import AllOf, Batch, Debounce, Trigger, Wanted
+from rota.core.event_rules.event import EVENT_BYTES_MAX
+from rota.core.event_rules.grouping import AddedEvent, EventBatch, add_to_batch
+from rota.core.ids import derive_event_run_id
+from rota.core.time.trigger import AllOf, BatchGrouping, Debounce, EventPattern, Trigger
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 JOB = UUID(int=1)
@@ -18,13 +18,13 @@ JOB = UUID(int=1)
 ARRIVALS = st.lists(
     st.tuples(
         st.integers(0, 12),
-        st.sampled_from([10, MOST_EVENT // 3]),
+        st.sampled_from([10, EVENT_BYTES_MAX // 3]),
         st.lists(st.integers(0, 2), min_size=1, max_size=3, unique=True).map(tuple),
         st.booleans(),
     ),
     max_size=30,
 )
-WANTED = tuple(Wanted(type=name) for name in "abc")
+WANTED = tuple(EventPattern(type=name) for name in "abc")
 
 
 class Played:
@@ -32,33 +32,37 @@ class Played:
 
     def __init__(self, trigger: Trigger) -> None:
         self.trigger = trigger
-        self.pile: Pile | None = None
+        self.pile: EventBatch | None = None
         self.members: dict[UUID, dict[int, int]] = {}
         self.joined: dict[int, UUID] = {}
         self.closed: dict[UUID, datetime] = {}
         self.given_up: set[UUID] = set()
 
-    def take(self, added: list[Added], now: datetime) -> None:
-        folded = fold(
-            self.trigger, self.pile, added, now=now, name=lambda id_: event_run_id(JOB, id_, at=now)
+    def take(self, added: list[AddedEvent], now: datetime) -> None:
+        folded = add_to_batch(
+            self.trigger,
+            self.pile,
+            added,
+            now=now,
+            run_id_for=lambda id_: derive_event_run_id(JOB, id_, at=now),
         )
         self.pile = folded.open
         for member in folded.members.values():
             self.members.setdefault(member.run_id, {})[member.part] = member.event_id.int
-        self.joined |= {event.int: run_id for event, run_id in folded.joined.items()}
-        self.closed |= {pile.run_id: now for pile in (*folded.ripe, *folded.given_up)}
-        self.given_up |= {pile.run_id for pile in folded.given_up}
+        self.joined |= {event.int: run_id for event, run_id in folded.run_ids.items()}
+        self.closed |= {pile.run_id: now for pile in (*folded.complete, *folded.timed_out)}
+        self.given_up |= {pile.run_id for pile in folded.timed_out}
 
 
 def played(trigger: Trigger, arrivals: list[tuple[int, int, tuple[int, ...], bool]]) -> Played:
     """Hand them in, some together; those that are together come at the same moment."""
-    play, now, together = Played(trigger), NOON, list[Added]()
+    play, now, together = Played(trigger), NOON, list[AddedEvent]()
     for number, (wait, size, parts, joins) in enumerate(arrivals, start=1):
         if not joins:
             play.take(together, now)
             together = []
             now += timedelta(seconds=wait)
-        together.append(Added(UUID(int=number), size, parts))
+        together.append(AddedEvent(UUID(int=number), size, parts))
     play.take(together, now)
     return play
 
@@ -72,12 +76,12 @@ def apart(
 
 TRIGGERS = st.sampled_from(
     [
-        Trigger(wanted=WANTED[:1], gathering=Batch(size=3, within=timedelta(seconds=20))),
+        Trigger(patterns=WANTED[:1], grouping=BatchGrouping(size=3, within=timedelta(seconds=20))),
         Trigger(
-            wanted=WANTED[:1],
-            gathering=Debounce(quiet=timedelta(seconds=5), most=timedelta(seconds=15)),
+            patterns=WANTED[:1],
+            grouping=Debounce(quiet=timedelta(seconds=5), max_wait=timedelta(seconds=15)),
         ),
-        Trigger(wanted=WANTED, gathering=AllOf(within=timedelta(seconds=20))),
+        Trigger(patterns=WANTED, grouping=AllOf(within=timedelta(seconds=20))),
     ]
 )
 
@@ -105,11 +109,11 @@ def test_each_event_is_in_one_run_which_is_not_too_large_nor_too_late(
     sizes = {number: size for number, (_, size, _, _) in enumerate(arrivals, start=1)}
     for run_id, members in play.members.items():
         mine = [number for number, joined in play.joined.items() if joined == run_id]
-        match trigger.gathering:
-            case Batch(size=size):
+        match trigger.grouping:
+            case BatchGrouping(size=size):
                 assert [members[part] for part in sorted(members)] == mine
                 assert len(mine) <= size
-                assert sum(sizes[number] for number in mine) <= max(MOST_EVENT, sizes[mine[0]])
+                assert sum(sizes[number] for number in mine) <= max(EVENT_BYTES_MAX, sizes[mine[0]])
             case Debounce():
                 assert members == {0: mine[-1]}
             case _:

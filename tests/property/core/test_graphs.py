@@ -16,44 +16,46 @@ from rota.contract.graph import read_graph, read_stored_graph
 from rota.contract.graph_fields import StepDocument
 from rota.core.errors import InvalidInput
 from rota.core.graphs import (
-    Graph,
-    Scope,
+    GraphScope,
+    StepGraph,
     StepState,
-    advance,
-    first_board,
-    graph_json,
-    note,
-    restart,
-    restarted,
-    results_wanted,
+    advance_graph,
+    find_needed_results,
+    find_steps_to_restart,
+    initial_step_states,
+    record_endings,
+    restart_step_states,
+    to_graph_json,
 )
-from rota.core.graphs.board import WORDS
+from rota.core.graphs.step_states import STEP_STATE_WORDS
 
-STATES = {word: StepState(letter) for letter, word in WORDS.items()}
+STATES = {word: StepState(letter) for letter, word in STEP_STATE_WORDS.items()}
 
 
 class Play:
     """Carries a graph out by handing endings to `advance` in random order and batches."""
 
-    def __init__(self, graph: Graph, outcomes: Mapping[str, str], numbers: Mapping[str, int]):
+    def __init__(self, graph: StepGraph, outcomes: Mapping[str, str], numbers: Mapping[str, int]):
         self.graph, self.outcomes, self.numbers = graph, outcomes, numbers
-        self.board = first_board(graph)
+        self.board = initial_step_states(graph)
         self.reasons: dict[int, str] = {}
         self.started: list[int] = []
         self.final: str | None = None
 
     def turn(self, ended: Mapping[int, StepState]) -> None:
-        wanted = results_wanted(self.graph, self.board, ended)
+        wanted = find_needed_results(self.graph, self.board, ended)
         results = {
             index: {"n": self.numbers[self.graph.steps[index].name]}
             for index in wanted
-            if note(self.board, ended)[index] == StepState.SUCCEEDED
+            if record_endings(self.board, ended)[index] == StepState.SUCCEEDED
         }
-        after = advance(self.graph, self.board, ended, Scope(results=results))
+        after = advance_graph(self.graph, self.board, ended, GraphScope(results=results))
         for index in after.ready:
             # I13: nothing starts before all that it needs is final.
-            assert all(after.board[parent] in "sfck" for parent in self.graph.steps[index].needs)
-        self.board = after.board
+            assert all(
+                after.step_states[parent] in "sfck" for parent in self.graph.steps[index].needs
+            )
+        self.board = after.step_states
         self.reasons |= after.skipped
         self.started += after.ready
         self.final = after.final and after.final.value
@@ -73,7 +75,7 @@ class Play:
         return STATES[self.outcomes[self.graph.steps[index].name]]
 
     def states(self) -> dict[str, str]:
-        return {step.name: WORDS[self.board[step.index]] for step in self.graph.steps}
+        return {step.name: STEP_STATE_WORDS[self.board[step.index]] for step in self.graph.steps}
 
 
 def outcomes_of(chance: Random, definition: Mapping[str, Any]) -> dict[str, str]:
@@ -135,8 +137,8 @@ def test_another_round_ends_as_if_the_new_endings_had_come_at_once(seed: int, si
     play = Play(graph, first, numbers)
     play.to_the_end(chance)
 
-    again = restarted(graph, play.board)
-    play.board, play.final, play.reasons = restart(graph, play.board), None, {}
+    again = find_steps_to_restart(graph, play.board)
+    play.board, play.final, play.reasons = restart_step_states(graph, play.board), None, {}
     play.outcomes = {
         step.name: (second if step.index in again else first)[step.name] for step in graph.steps
     }
@@ -158,7 +160,7 @@ def test_a_pause_at_any_moment_loses_no_ending(seed: int, size: int) -> None:
     play.turn({})
     live = [index for index, state in enumerate(play.board) if state == "l"]
 
-    play.board = note(play.board, {index: play.ending(index) for index in live})
+    play.board = record_endings(play.board, {index: play.ending(index) for index in live})
     play.to_the_end(chance)
 
     fates = oracle.fates(definition, outcomes, numbers)
@@ -172,7 +174,7 @@ def test_a_graph_is_read_back_as_it_was_written(seed: int, size: int) -> None:
 
     graph = read_graph(definition)
 
-    assert read_stored_graph(json.loads(graph_json(graph))) == graph
+    assert read_stored_graph(json.loads(to_graph_json(graph))) == graph
 
 
 @settings(max_examples=60, deadline=None)
@@ -227,11 +229,11 @@ def test_a_damaged_definition_is_refused_or_runs_to_its_end(
         assert len(str(refused)) < 1000
         return
 
-    assert read_stored_graph(json.loads(graph_json(graph))) == graph
-    board, ended = first_board(graph), dict[int, StepState]()
+    assert read_stored_graph(json.loads(to_graph_json(graph))) == graph
+    board, ended = initial_step_states(graph), dict[int, StepState]()
     for _ in range(len(graph.steps) + 1):
-        after = advance(graph, board, ended, Scope(input={"a": [1]}))
-        board, ended = after.board, dict.fromkeys(after.ready, StepState.SUCCEEDED)
+        after = advance_graph(graph, board, ended, GraphScope(input={"a": [1]}))
+        board, ended = after.step_states, dict.fromkeys(after.ready, StepState.SUCCEEDED)
         if after.final is not None:
             break
     assert after.final is not None, "a graph that was accepted cannot be stuck"

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from rota.contract.calendar import read_calendar
 from rota.contract.schedule import read_schedule
 from rota.core.time import planning
-from rota.core.time.past import Past
-from rota.core.time.schedule import STEP
+from rota.core.time.past_ticks import PastTicks
+from rota.core.time.schedule import MICROSECOND
 
 NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
 CALENDARS = {
@@ -28,14 +28,14 @@ SCHEDULES = [
 ]
 
 
-def past_of(schedule: dict[str, object], since: datetime, until: datetime) -> Past:
+def past_of(schedule: dict[str, object], since: datetime, until: datetime) -> PastTicks:
     read = read_schedule(schedule, now=NOW, seed="x")
-    return Past(schedule=read, since=since, until=until, calendars=CALENDARS)
+    return PastTicks(schedule=read, since=since, until=until, calendars=CALENDARS)
 
 
-def all_ticks(past: Past) -> list[datetime]:
-    ahead = planning.plan(
-        past.schedule, past.since - STEP, past.until - STEP, calendars=past.calendars
+def all_ticks(past: PastTicks) -> list[datetime]:
+    ahead = planning.plan_ticks(
+        past.schedule, past.since - MICROSECOND, past.until - MICROSECOND, calendars=past.calendars
     )
     return [planned.tick.at for planned in ahead]
 
@@ -56,7 +56,7 @@ def test_parts_from_the_oldest_on_are_all_ticks_once(
     found: list[datetime] = []
     past = whole
     while past.since != whole.until:
-        part = past.oldest(most)
+        part = past.read_oldest(most)
         assert len(part.ticks) <= most
         found += part.ticks
         past = past_of(schedule, part.reached, whole.until)
@@ -74,7 +74,7 @@ def test_parts_from_the_newest_on_are_all_ticks_once_backwards(
     found: list[datetime] = []
     past = whole
     while past.until != whole.since:
-        part = past.newest(most)
+        part = past.read_newest(most)
         assert len(part.ticks) <= most
         found += part.ticks
         past = past_of(schedule, whole.since, part.reached)
@@ -97,7 +97,7 @@ def test_a_range_with_too_many_ticks_is_guessed_well(cron: str, days: int, there
 
     guess = past.count(5_000)
 
-    assert guess.is_guess
+    assert guess.is_estimate
     assert guess.ticks == pytest.approx(there, rel=0.25)
 
 
@@ -105,11 +105,11 @@ def test_a_range_with_as_many_ticks_as_are_counted_is_counted() -> None:
     past = past_of({"cron": "* * * * *"}, NOW - timedelta(minutes=600), NOW)
 
     assert past.count(600) == (600, False)
-    assert past.count(599).is_guess
+    assert past.count(599).is_estimate
 
 
 def test_an_empty_range_has_no_ticks() -> None:
     past = past_of({"cron": "* * * * *"}, NOW, NOW)
 
-    assert (past.oldest(10), past.newest(10)) == (((), NOW), ((), NOW))
+    assert (past.read_oldest(10), past.read_newest(10)) == (((), NOW), ((), NOW))
     assert past.count(10) == (0, False)

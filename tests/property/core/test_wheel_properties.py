@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rota.core.wheel import Wheel
+from rota.core.timing_wheel import TimingWheel
 
 
 @dataclass
@@ -42,7 +42,7 @@ steps = st.one_of(
 def test_a_wheel_gives_what_a_sorted_list_gives(
     start: int, story: list[tuple[str, object]]
 ) -> None:
-    wheel: Wheel[int] = Wheel(start)
+    wheel: TimingWheel[int] = TimingWheel(start)
     plain = SortedList(start)
 
     for number, (what, value) in enumerate(story):
@@ -55,7 +55,7 @@ def test_a_wheel_gives_what_a_sorted_list_gives(
         now, most = plain.now + value[0], value[1]
         assert wheel.take(now, most) == plain.take(now, most)
         assert len(wheel) == len(plain.items)
-        soonest = wheel.next_at()
+        soonest = wheel.find_next_at()
         assert (soonest is None) == (not plain.items)
         if soonest is not None:
             assert soonest <= max(plain.now, plain.items[0][0])
@@ -63,14 +63,14 @@ def test_a_wheel_gives_what_a_sorted_list_gives(
 
 @given(start=st.integers(0, 1 << 50), added=st.lists(distances, min_size=1, max_size=40))
 def test_resting_until_the_next_time_misses_nothing_and_ends(start: int, added: list[int]) -> None:
-    wheel: Wheel[int] = Wheel(start)
+    wheel: TimingWheel[int] = TimingWheel(start)
     for number, distance in enumerate(added):
         wheel.add(start + distance, number)
 
     taken: list[int] = []
     looks = 0
-    while (soonest := wheel.next_at()) is not None:
-        taken += wheel.take(soonest, most=100)
+    while (soonest := wheel.find_next_at()) is not None:
+        taken += wheel.take(soonest, limit=100)
         looks += 1
 
     order = sorted(range(len(added)), key=lambda number: max(added[number], 0))

@@ -11,8 +11,8 @@ from rota.contract.calendar import read_calendar
 from rota.contract.schedule import read_schedule
 from rota.core.errors import InvalidSchedule
 from rota.core.time.calendars import Calendar
-from rota.core.time.planning import Planned, plan
-from rota.core.time.schedule import HORIZON, Schedule
+from rota.core.time.planning import PlannedTick, plan_ticks
+from rota.core.time.schedule import SEARCH_HORIZON, Schedule
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ZONES = (
@@ -104,9 +104,11 @@ def with_calendar(spec: dict[str, object], choice: str) -> Schedule:
     return made({**spec, "calendars": ["quiet"], "on_blackout": choice})
 
 
-def in_calendar(schedule: Schedule, after: datetime, quiet: Calendar, count: int) -> list[Planned]:
+def in_calendar(
+    schedule: Schedule, after: datetime, quiet: Calendar, count: int
+) -> list[PlannedTick]:
     """The first ticks; a schedule whose every tick is blacked out is no example."""
-    ticks = plan(schedule, after, after + HORIZON, calendars={"quiet": quiet})
+    ticks = plan_ticks(schedule, after, after + SEARCH_HORIZON, calendars={"quiet": quiet})
     try:
         return list(islice(ticks, count))
     except InvalidSchedule as closed:

@@ -73,9 +73,9 @@ def answers(library: Library, text: str, after: datetime, steps: int) -> list[da
 def first_difference(library: Library, question: Question, *, steps: int) -> Case | None:
     text, zone_name, after = question
     zone = cases.zone(zone_name)
-    expression = cron.parse(text)
+    expression = cron.parse_cron(text)
     for theirs in answers(library, text, after.astimezone(zone), steps):
-        tick = cron.next_tick(expression, zone, after)
+        tick = cron.find_next_tick(expression, zone, after)
         ours = tick.at if tick else "none"
         if ours != theirs:
             return Case(text=text, zone_name=zone_name, after=after, ours=ours, theirs=theirs)
@@ -99,7 +99,7 @@ def random_question(chance: Random, **taste: bool) -> Question:
 
 def is_readable(text: str) -> bool:
     try:
-        cron.parse(text)
+        cron.parse_cron(text)
     except InvalidSchedule:
         return False
     return True

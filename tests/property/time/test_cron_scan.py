@@ -48,7 +48,7 @@ class Window:
 def parsed(text: str, day_match: DayMatch) -> Cron | None:
     """The expression, or None where no date matches it."""
     try:
-        return cron.parse(text, day_match=day_match)
+        return cron.parse_cron(text, day_match=day_match)
     except InvalidSchedule as refused:
         assert "never fire" in refused.wanted, text
         return None
@@ -63,7 +63,7 @@ def wrong_answers(window: Window, text: str, chance: Random, starts: int) -> lis
     ticks = window.wall.ticks(Expression(text, day_match=day_match), gap, overlap)
     wrong = []
     for start in window.starts(chance, ticks, starts):
-        tick = cron.next_tick(expression, window.zone, start, gap=gap, overlap=overlap)
+        tick = cron.find_next_tick(expression, window.zone, start, gap=gap, overlap=overlap)
         ours, theirs = tick.at if tick else None, first_after(ticks, start)
         ours = ours if ours and ours < window.end else None
         theirs = theirs if theirs and theirs < window.end else None
@@ -149,7 +149,7 @@ def test_the_next_day_is_what_a_look_at_every_day_finds(shard: int) -> None:
         named = [utc(day, at) for day in days if naming.names_day(day)]
         for _ in range(40):
             start = utc(first, at) + timedelta(days=chance.uniform(0, 2000))
-            tick = cron.next_tick(expression, cases.zone("UTC"), start)
+            tick = cron.find_next_tick(expression, cases.zone("UTC"), start)
             ours, theirs = tick.at if tick else None, first_after(named, start)
             if ours != theirs and (theirs or (ours and ours < utc(days[-1], at))):
                 wrong.append(f"{text!r} {day_match} after {start}: {ours}, scanned {theirs}")

@@ -45,7 +45,7 @@ def test_ticks_at_the_changes_of_every_zone_are_the_scanned_ones(shard: int) -> 
     wrong = []
 
     for name in names(shard):
-        zone = zones.zone(name)
+        zone = zones.get_zone(name)
         changes = transitions(zone)
         for middle, jump in chance.sample(changes, min(len(changes), 3)):
             long = abs(jump) > timedelta(hours=3)
@@ -68,14 +68,14 @@ def between(
     text: str, zone: ZoneInfo, start: datetime, end: datetime, gap: DstGap, overlap: DstOverlap
 ) -> list[Tick]:
     """The ticks in a stretch, each also found from right before it, and strictly rising."""
-    expression = cron.parse(text)
+    expression = cron.parse_cron(text)
     found: list[Tick] = []
-    for tick in cron.ticks(expression, zone, start, gap=gap, overlap=overlap):
+    for tick in cron.iterate_ticks(expression, zone, start, gap=gap, overlap=overlap):
         assert not found or tick.at > found[-1].at
         if tick.at > end:
             return found
         before = tick.at - timedelta(microseconds=1)
-        assert cron.next_tick(expression, zone, before, gap=gap, overlap=overlap) == tick
+        assert cron.find_next_tick(expression, zone, before, gap=gap, overlap=overlap) == tick
         found.append(tick)
     return found
 
@@ -85,7 +85,7 @@ def test_a_zone_maps_one_local_time_as_cron_does(shard: int) -> None:
     chance = Random(f"instants {shard}")
 
     for name in names(shard):
-        zone = zones.zone(name)
+        zone = zones.get_zone(name)
         changes = transitions(zone)
         for (middle, _), (gap, overlap) in zip(
             chance.sample(changes, min(len(changes), 4)), chance.sample(RULES, 4), strict=False
@@ -93,9 +93,11 @@ def test_a_zone_maps_one_local_time_as_cron_does(shard: int) -> None:
             local = (middle + chance.uniform(-3, 3) * timedelta(hours=1)).astimezone(zone)
             minute = local.replace(tzinfo=None, second=0, microsecond=0, fold=0)
             text = f"0 {minute:%M %H %d %m} * {minute:%Y}"
-            found = cron.ticks(cron.parse(text), zone, middle - 4 * DAY, gap=gap, overlap=overlap)
+            found = cron.iterate_ticks(
+                cron.parse_cron(text), zone, middle - 4 * DAY, gap=gap, overlap=overlap
+            )
 
-            assert zones.instants(minute, zone, gap=gap, overlap=overlap) == tuple(found)
+            assert zones.resolve_local_time(minute, zone, gap=gap, overlap=overlap) == tuple(found)
 
 
 @pytest.mark.parametrize("shard", range(SHARDS))
@@ -103,7 +105,7 @@ def test_spans_have_the_edges_that_the_wheel_lists(shard: int) -> None:
     first, last = stamp(1970), stamp(2100)
 
     for name in names(shard):
-        zone = zones.zone(name)
+        zone = zones.get_zone(name)
         listed = [at for at in listed_changes(name, zone) if first < at < last]
         # From the last listed change on a file gives a rule; the scanner finds what it comes to.
         probed = [int(at.timestamp()) for at, _ in transitions(zone)]
@@ -151,7 +153,9 @@ def test_a_hundred_ticks_in_a_row_rise_strictly_in_every_zone() -> None:
         text = cases.expression(chance, cases.Taste(days=0.1))
         gap, overlap = chance.choice(RULES)
         start = cases.any_start(chance)
-        found = cron.ticks(cron.parse(text), zones.zone(name), start, gap=gap, overlap=overlap)
+        found = cron.iterate_ticks(
+            cron.parse_cron(text), zones.get_zone(name), start, gap=gap, overlap=overlap
+        )
         instants = [start, *(tick.at for tick in islice(found, 100))]
 
         assert all(early < late for early, late in pairwise(instants)), text

@@ -7,11 +7,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.property.time import shapes
 
-from rota.core.time.backlog import COUNTED, Progress
-from rota.core.time.misfire import Outcome, Reason, catch_up
-from rota.core.time.planning import plan
-from rota.core.time.policies import CatchUp, Cause
-from rota.core.time.schedule import HORIZON, nominal
+from rota.core.time.backlog import COUNTED_TICKS_MAX, ScheduleProgress
+from rota.core.time.misfire import MisfireOutcome, MisfireReason, decide_catch_up
+from rota.core.time.planning import plan_ticks
+from rota.core.time.policies import CatchUp, MisfireCause
+from rota.core.time.schedule import SEARCH_HORIZON, next_nominal_tick
 
 quick = settings(max_examples=200, deadline=None, derandomize=True)
 policies = st.fixed_dictionaries(
@@ -26,7 +26,7 @@ policies = st.fixed_dictionaries(
 outages = st.sampled_from(
     [timedelta(seconds=n) for n in (0, 1, 5, 59, 61, 600, 4000, 90_000, 900_000)]
 )
-causes = st.sampled_from((Cause.OUTAGE, Cause.RESUME))
+causes = st.sampled_from((MisfireCause.OUTAGE, MisfireCause.RESUME))
 
 
 @quick
@@ -34,20 +34,20 @@ causes = st.sampled_from((Cause.OUTAGE, Cause.RESUME))
 def test_every_due_tick_runs_or_is_recorded_exactly_once(spec, policy, cursor, out, cause) -> None:
     made = shapes.made({**spec, "misfire": policy})
     now = cursor + out
-    ahead = islice(plan(made, cursor, cursor + HORIZON), COUNTED)
+    ahead = islice(plan_ticks(made, cursor, cursor + SEARCH_HORIZON), COUNTED_TICKS_MAX)
     due = [p.tick.at for p in takewhile(lambda p: p.due_at <= now, ahead)]
-    assume(len(due) < COUNTED)
+    assume(len(due) < COUNTED_TICKS_MAX)
 
-    decision = catch_up(made, Progress(cursor=cursor), now, cause=cause)
+    decision = decide_catch_up(made, ScheduleProgress(cursor=cursor), now, cause=cause)
 
-    run = [planned.tick.at for planned in decision.run]
-    assert len(run) + sum(row.count for row in decision.recorded) == len(due)
+    run = [planned.tick.at for planned in decision.runs]
+    assert len(run) + sum(row.count for row in decision.records) == len(due)
     assert run == due[len(due) - len(run) :]
     assert len(run) <= made.misfire.max_catchup
     assert decision.cursor == (due[-1] if due else cursor)
     # The rows follow each other: each is a stretch of ticks that do not run, none is in two.
     left = due[: len(due) - len(run)]
-    for row in decision.recorded:
+    for row in decision.records:
         assert (row.first, row.last) == (left[0], left[row.count - 1])
         left = left[row.count :]
     assert left == []
@@ -60,10 +60,10 @@ def test_deciding_again_at_the_same_time_decides_nothing_more(
 ) -> None:
     made = shapes.made({**spec, "misfire": policy})
 
-    first = catch_up(made, Progress(cursor=cursor), cursor + out, cause=cause)
-    again = catch_up(made, Progress(cursor=first.cursor), cursor + out, cause=cause)
+    first = decide_catch_up(made, ScheduleProgress(cursor=cursor), cursor + out, cause=cause)
+    again = decide_catch_up(made, ScheduleProgress(cursor=first.cursor), cursor + out, cause=cause)
 
-    assert (again.run, again.recorded, again.cursor) == ((), (), first.cursor)
+    assert (again.runs, again.records, again.cursor) == ((), (), first.cursor)
 
 
 @quick
@@ -73,21 +73,25 @@ def test_the_policy_is_kept(spec, policy, cursor, out, choice) -> None:
     now = cursor + out
     misfire = made.misfire
 
-    outage = catch_up(made, Progress(cursor=cursor), now, choice=choice)
-    pause = catch_up(made, Progress(cursor=cursor), now, cause=Cause.RESUME, choice=choice)
-    edit = catch_up(made, Progress(cursor=cursor), now, cause=Cause.EDIT, choice=choice)
+    outage = decide_catch_up(made, ScheduleProgress(cursor=cursor), now, choice=choice)
+    pause = decide_catch_up(
+        made, ScheduleProgress(cursor=cursor), now, cause=MisfireCause.RESUME, choice=choice
+    )
+    edit = decide_catch_up(
+        made, ScheduleProgress(cursor=cursor), now, cause=MisfireCause.EDIT, choice=choice
+    )
 
-    late = [p for p in outage.run if now - p.due_at > misfire.late_after]
+    late = [p for p in outage.runs if now - p.due_at > misfire.late_after]
     assert len(late) <= {CatchUp.SKIP: 0, CatchUp.ONCE: 1, CatchUp.ALL: 1000}[choice]
-    assert len(pause.run) <= {CatchUp.SKIP: 0, CatchUp.ONCE: 1, CatchUp.ALL: 1000}[choice]
-    assert len(edit.run) <= {CatchUp.SKIP: 0, CatchUp.ONCE: 1, CatchUp.ALL: 1000}[choice]
+    assert len(pause.runs) <= {CatchUp.SKIP: 0, CatchUp.ONCE: 1, CatchUp.ALL: 1000}[choice]
+    assert len(edit.runs) <= {CatchUp.SKIP: 0, CatchUp.ONCE: 1, CatchUp.ALL: 1000}[choice]
     assert edit.cursor == now
     if misfire.start_deadline is not None:
         for decision in (outage, pause, edit):
-            assert all(now - p.due_at <= misfire.start_deadline for p in decision.run)
+            assert all(now - p.due_at <= misfire.start_deadline for p in decision.runs)
     if choice is CatchUp.SKIP:
-        assert all(row.outcome is Outcome.MISSED for row in outage.recorded)
-        assert all(row.outcome is Outcome.PAUSED for row in pause.recorded)
+        assert all(row.outcome is MisfireOutcome.MISSED for row in outage.records)
+        assert all(row.outcome is MisfireOutcome.PAUSED for row in pause.records)
 
 
 @quick
@@ -98,15 +102,17 @@ def test_blacked_out_ticks_are_counted_apart_and_all_are_accounted_for(
     made = shapes.with_calendar({**spec, "misfire": policy}, choice)
     shapes.in_calendar(made, cursor, quiet, 1)
 
-    decision = catch_up(made, Progress(cursor=cursor), cursor + out, calendars={"quiet": quiet})
+    decision = decide_catch_up(
+        made, ScheduleProgress(cursor=cursor), cursor + out, calendars={"quiet": quiet}
+    )
 
-    assume(not any(row.at_least for row in decision.recorded))
+    assume(not any(row.at_least for row in decision.records))
     made_ticks = 0
-    tick = nominal(made, cursor)
+    tick = next_nominal_tick(made, cursor)
     while tick is not None and tick.at <= decision.cursor:
         made_ticks += 1
-        tick = nominal(made, tick.at)
-    assert len(decision.run) + sum(row.count for row in decision.recorded) == made_ticks
-    blacked = [row for row in decision.recorded if row.reason is Reason.BLACKOUT]
+        tick = next_nominal_tick(made, tick.at)
+    assert len(decision.runs) + sum(row.count for row in decision.records) == made_ticks
+    blacked = [row for row in decision.records if row.reason is MisfireReason.BLACKOUT]
     assert len(blacked) <= 1
-    assert all(row.outcome is Outcome.SKIPPED for row in blacked)
+    assert all(row.outcome is MisfireOutcome.SKIPPED for row in blacked)

@@ -21,14 +21,14 @@ from tests.property.time import shapes
 from rota.contract.schedule import read_schedule
 from rota.core.errors import InvalidSchedule
 from rota.core.time import rrule, zones
-from rota.core.time.planning import plan
+from rota.core.time.planning import plan_ticks
 from rota.core.time.rrule import Rrule
-from rota.core.time.rrule.search import next_local
-from rota.core.time.schedule import HORIZON
+from rota.core.time.rrule.search import find_next_local
+from rota.core.time.schedule import SEARCH_HORIZON
 from rota.core.time.tick import DstGap, DstOverlap
-from rota.core.time.walls import local_of, seconds_of
+from rota.core.time.wall_clock import from_wall_seconds, to_wall_seconds
 
-UTC_ZONE = zones.zone("UTC")
+UTC_ZONE = zones.get_zone("UTC")
 COUNT = 8
 # How far dateutil may have to walk to the last of these occurrences in reasonable time.
 WALK = {
@@ -40,15 +40,15 @@ WALK = {
 
 def first_times(rule: Rrule, local: int) -> list[datetime]:
     found: list[datetime] = []
-    while len(found) < COUNT and (moment := next_local(rule, local)) is not None:
-        found.append(local_of(moment))
+    while len(found) < COUNT and (moment := find_next_local(rule, local)) is not None:
+        found.append(from_wall_seconds(moment))
         local = moment + 1
     return found
 
 
 def read(text: str, start: datetime) -> Rrule | None:
     try:
-        return rrule.parse(text, zone=UTC_ZONE, start=start)
+        return rrule.parse_rrule(text, zone=UTC_ZONE, start=start)
     except InvalidSchedule:
         return None
 
@@ -66,7 +66,7 @@ def within_horizon(times: Iterable[datetime]) -> list[datetime]:
     kept: list[datetime] = []
     for time in times:
         # A year less: a search by years finishes the one that it is in.
-        if kept and time - kept[-1] > HORIZON - timedelta(days=366):
+        if kept and time - kept[-1] > SEARCH_HORIZON - timedelta(days=366):
             break
         kept.append(time)
     return kept
@@ -80,7 +80,7 @@ def test_the_search_agrees_with_dateutil_from_dtstart_and_from_anywhere(seed: in
         text = shapes.rrule_text(chance)
         start = datetime(2024, 1, 1) + timedelta(seconds=chance.randrange(366 * 86_400))  # noqa: DTZ001
         rule = read(text, start)
-        found = [] if rule is None else first_times(rule, seconds_of(start))
+        found = [] if rule is None else first_times(rule, to_wall_seconds(start))
         if rule is None or not found or is_far(text, start, found):
             continue
 
@@ -89,7 +89,11 @@ def test_the_search_agrees_with_dateutil_from_dtstart_and_from_anywhere(seed: in
         for earlier, later in pairwise(judged):
             inside = earlier + (later - earlier) * chance.random() + timedelta(seconds=1)
             probe = min(inside.replace(microsecond=0), later)
-            assert next_local(rule, seconds_of(probe)) == seconds_of(later), (text, start, probe)
+            assert find_next_local(rule, to_wall_seconds(probe)) == to_wall_seconds(later), (
+                text,
+                start,
+                probe,
+            )
         compared += 1
 
     assert compared > 300
@@ -102,18 +106,20 @@ def test_ticks_are_the_local_times_mapped_one_by_one_and_sorted(
 ) -> None:
     chance = Random(f"{gap}{overlap}")
     for name in shapes.ZONES:
-        zone = zones.zone(name)
+        zone = zones.get_zone(name)
         for change in shapes.CHANGES:
-            rule = rrule.parse(f"DTSTART:20260101T000000\nRRULE:{chance.choice(DAILY)}", zone=zone)
+            rule = rrule.parse_rrule(
+                f"DTSTART:20260101T000000\nRRULE:{chance.choice(DAILY)}", zone=zone
+            )
             after, end = change - timedelta(hours=30), change + timedelta(hours=30)
             rules = (DstGap.SKIP, DstOverlap.BOTH) if rule.interval_like else (gap, overlap)
             expected = mapped(rule, zone, after, end, *rules)
 
             found = []
-            tick = rrule.next_tick(rule, zone, after, gap=gap, overlap=overlap)
+            tick = rrule.find_next_tick(rule, zone, after, gap=gap, overlap=overlap)
             while tick is not None and tick.at <= end:
                 found.append(tick.at)
-                tick = rrule.next_tick(rule, zone, tick.at, gap=gap, overlap=overlap)
+                tick = rrule.find_next_tick(rule, zone, tick.at, gap=gap, overlap=overlap)
 
             assert found == expected, (rule.text, name, change)
 
@@ -129,11 +135,13 @@ DAILY = (
 
 def mapped(rule, zone, after, end, gap, overlap) -> list[datetime]:
     """The instants of every local time around, in a set: no walk, no order to get wrong."""
-    local = seconds_of(after.replace(tzinfo=None) - timedelta(days=2))
-    last = seconds_of(end.replace(tzinfo=None) + timedelta(days=2))
+    local = to_wall_seconds(after.replace(tzinfo=None) - timedelta(days=2))
+    last = to_wall_seconds(end.replace(tzinfo=None) + timedelta(days=2))
     instants = set()
-    while (moment := next_local(rule, local)) is not None and moment <= last:
-        for tick in zones.instants(local_of(moment), zone, gap=gap, overlap=overlap):
+    while (moment := find_next_local(rule, local)) is not None and moment <= last:
+        for tick in zones.resolve_local_time(
+            from_wall_seconds(moment), zone, gap=gap, overlap=overlap
+        ):
             instants.add(tick.at)
         local = moment + 1
     return sorted(at for at in instants if after < at <= end)
@@ -166,7 +174,7 @@ def cost(text: str) -> float:
     except InvalidSchedule:
         return process_time() - began
     slowest = process_time() - began
-    ticks = plan(made, shapes.NOW, shapes.NOW + HORIZON)
+    ticks = plan_ticks(made, shapes.NOW, shapes.NOW + SEARCH_HORIZON)
     for _ in range(4):
         began = process_time()
         next(ticks, None)
@@ -202,7 +210,9 @@ def test_the_first_tick_after_a_long_time_costs_no_more_than_the_first_of_all() 
 
     began = process_time()
     ticks = list(
-        islice(plan(made, datetime(2040, 1, 1, tzinfo=UTC), datetime.max.replace(tzinfo=UTC)), 50)
+        islice(
+            plan_ticks(made, datetime(2040, 1, 1, tzinfo=UTC), datetime.max.replace(tzinfo=UTC)), 50
+        )
     )
     took = process_time() - began
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.property.time import shapes
 
 from rota.contract.schedule import read_saved_schedule, write_schedule
-from rota.core.time.planning import next_tick, plan
-from rota.core.time.schedule import HORIZON
+from rota.core.time.planning import plan_next_tick, plan_ticks
+from rota.core.time.schedule import SEARCH_HORIZON
 
 COUNT = 12
 quick = settings(max_examples=150, deadline=None, derandomize=True)
@@ -22,7 +22,7 @@ quick = settings(max_examples=150, deadline=None, derandomize=True)
 def test_ticks_come_after_the_cursor_in_strictly_rising_order(spec, after) -> None:
     made = shapes.made(spec)
 
-    ticks = [p.tick.at for p in islice(plan(made, after, after + HORIZON), COUNT)]
+    ticks = [p.tick.at for p in islice(plan_ticks(made, after, after + SEARCH_HORIZON), COUNT)]
 
     assert all(earlier < later for earlier, later in pairwise([after, *ticks]))
 
@@ -31,12 +31,12 @@ def test_ticks_come_after_the_cursor_in_strictly_rising_order(spec, after) -> No
 @given(shapes.specs, shapes.moments, st.floats(0, 1))
 def test_every_cursor_between_two_ticks_has_the_same_answer(spec, after, part) -> None:
     made = shapes.made(spec)
-    first = next_tick(made, after)
+    first = plan_next_tick(made, after)
     assert first is not None
 
     between = after + (first.tick.at - after - timedelta(microseconds=1)) * part
 
-    assert next_tick(made, between) == first
+    assert plan_next_tick(made, between) == first
 
 
 @quick
@@ -51,12 +51,12 @@ def test_a_union_is_the_merge_of_its_members(rules, option, after) -> None:
         overlap=members[0].overlap,
         seed=members[0].seed,
     )
-    end = after + HORIZON
-    streams = [(p.tick.at for p in plan(member, after, end)) for member in members]
+    end = after + SEARCH_HORIZON
+    streams = [(p.tick.at for p in plan_ticks(member, after, end)) for member in members]
 
     expected = islice(dict.fromkeys(islice(merge(*streams), 4 * COUNT)), COUNT)
 
-    assert [p.tick.at for p in islice(plan(united, after, end), COUNT)] == list(expected)
+    assert [p.tick.at for p in islice(plan_ticks(united, after, end), COUNT)] == list(expected)
 
 
 @quick
@@ -66,7 +66,7 @@ def test_no_run_starts_in_a_blackout(spec, quiet, choice, after) -> None:
 
     planned = shapes.in_calendar(made, after, quiet, COUNT)
 
-    assert all(quiet.covers(p.due_at) is None for p in planned)
+    assert all(quiet.find_covering(p.due_at) is None for p in planned)
     assert all(earlier.tick.at < later.tick.at for earlier, later in pairwise(planned))
 
 
@@ -87,7 +87,7 @@ def test_a_deferred_run_is_the_same_from_every_cursor_before_it(spec, quiet, aft
 def test_jitter_delays_a_tick_and_never_past_the_next(spec, after) -> None:
     made = shapes.made(spec)
 
-    planned = list(islice(plan(made, after, after + HORIZON), COUNT))
+    planned = list(islice(plan_ticks(made, after, after + SEARCH_HORIZON), COUNT))
 
     assert all(p.tick.at <= p.due_at for p in planned)
     assert all(earlier.due_at < later.tick.at for earlier, later in pairwise(planned))

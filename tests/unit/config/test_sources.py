@@ -57,7 +57,11 @@ def test_a_variable_holds_all_sources_as_toml_writes_them() -> None:
         ("sources.orders.kind = 'Kafka'", "sources.orders.kind", "a kind of source"),
         ("sources.orders = {kind = 'nats', batch = 0}", "sources.orders.batch", "from 1 to 1000"),
         ("sources.orders = {kind = 'nats', on_bad = 'x'}", "sources.orders.on_bad", "stop, skip"),
-        ("sources.orders = {kind = 'nats', topic = 'x'}", "sources.orders.topic", "known settings: kind"),
+        (
+            "sources.orders = {kind = 'nats', topic = 'x'}",
+            "sources.orders.topic",
+            "known settings: kind",
+        ),
         ("sources.orders = {kind = 'nats', options = 'x'}", "sources.orders.options", "a table"),
         ("sources.'Not a name'.kind = 'nats'", "sources", "1 to 63 characters of a-z"),
         ("source.orders.kind = 'nats'", "source", "did you mean sources?"),

@@ -5,13 +5,13 @@ from typing import Annotated, Any, Literal
 import pytest
 from msgspec import Meta, Struct
 
-from rota.contract.documents import FALLBACK, SECRET, read_input, read_stored
+from rota.contract.documents import FALLBACK_META, SECRET_META, read_input, read_stored
 from rota.core.errors import InvalidInput, NewerDocument
 
 
 class Waiting(Struct, kw_only=True, forbid_unknown_fields=True):
     max: Annotated[int, Meta(ge=0, le=100)] = 3
-    jitter: Annotated[Literal["full", "none"], Meta(extra=FALLBACK)] = "full"
+    jitter: Annotated[Literal["full", "none"], Meta(extra=FALLBACK_META)] = "full"
 
 
 class Sample(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -88,7 +88,7 @@ def test_what_is_refused_from_people_is_refused_although_it_was_stored_by_older_
 
 def test_an_error_does_not_show_a_secret() -> None:
     class Credentials(Struct, kw_only=True, forbid_unknown_fields=True):
-        password: Annotated[Annotated[str, Meta(min_length=8)], Meta(extra=SECRET)]
+        password: Annotated[Annotated[str, Meta(min_length=8)], Meta(extra=SECRET_META)]
 
     with pytest.raises(InvalidInput) as caught:
         read_input(Credentials, {"password": "hunter2"})

@@ -6,18 +6,18 @@ from typing import Any
 import pytest
 
 from rota.contract.graph import read_graph
-from rota.contract.policy import step_policy
+from rota.contract.policy import build_step_policy
 from rota.core.errors import InvalidInput
 from rota.core.graphs import (
-    Graph,
-    Tolerance,
-    When,
-    graph_json,
-    graph_plain,
-    needs_results,
+    FailureTolerance,
+    StepCondition,
+    StepGraph,
+    find_result_reads,
+    to_graph_json,
+    to_plain_graph,
 )
 from rota.core.policy import Policy
-from rota.core.retry import Growth, Retries
+from rota.core.retry import DelayGrowth, RetryPolicy
 
 NIGHTLY: dict[str, Any] = {
     "steps": [
@@ -57,7 +57,7 @@ NIGHTLY: dict[str, Any] = {
 }
 
 
-def graph_of(*steps: dict[str, Any]) -> Graph:
+def graph_of(*steps: dict[str, Any]) -> StepGraph:
     return read_graph({"steps": list(steps)})
 
 
@@ -68,9 +68,9 @@ def step(name: str, *needs: str, **fields: Any) -> dict[str, Any]:
 def test_a_graph_is_read_and_written_back_word_for_word() -> None:
     graph = read_graph(NIGHTLY)
 
-    assert graph_plain(graph) == NIGHTLY
-    assert read_graph(graph_plain(graph)) == graph
-    assert graph_json(graph) == graph_json(read_graph(NIGHTLY))
+    assert to_plain_graph(graph) == NIGHTLY
+    assert read_graph(to_plain_graph(graph)) == graph
+    assert to_graph_json(graph) == to_graph_json(read_graph(NIGHTLY))
 
 
 def test_steps_know_their_parents_and_children_by_place() -> None:
@@ -81,7 +81,7 @@ def test_steps_know_their_parents_and_children_by_place() -> None:
     assert graph.roots == (0,)
     assert graph.leaves == (3, 5)
     assert graph.step("sub").kind == "graph"
-    assert graph.step("alarm").when is When.FAILURE
+    assert graph.step("alarm").when is StepCondition.FAILURE
 
 
 def test_a_step_says_whose_results_it_reads() -> None:
@@ -97,42 +97,44 @@ def test_a_step_says_whose_results_it_reads() -> None:
         ),
     )
 
-    assert needs_results(graph, 2) == {1}
-    assert graph.steps[2].asked == {0}
+    assert find_result_reads(graph, 2) == {1}
+    assert graph.steps[2].condition_parents == {0}
 
 
 def test_a_step_has_the_policy_of_its_job_except_for_what_it_says() -> None:
     job = Policy(
-        retries=Retries(most=2, growth=Growth.LINEAR),
+        retries=RetryPolicy(max_retries=2, growth=DelayGrowth.LINEAR),
         timeout=timedelta(hours=1),
         deadline=timedelta(hours=5),
     )
     graph = graph_of(step("a"), step("b", retries=7), step("c", timeout="5s", deadline="1m"))
 
-    plain, retried, timed = (step_policy(each.policy, job) for each in graph.steps)
+    plain, retried, timed = (build_step_policy(each.policy, job) for each in graph.steps)
 
     assert plain == Policy(retries=job.retries, timeout=timedelta(hours=1), deadline=None)
-    assert retried.retries == Retries(most=7, growth=Growth.LINEAR)
+    assert retried.retries == RetryPolicy(max_retries=7, growth=DelayGrowth.LINEAR)
     assert (timed.timeout, timed.deadline) == (timedelta(seconds=5), timedelta(minutes=1))
 
 
 @pytest.mark.parametrize(
     ("tolerance", "total", "most"),
     [
-        (Tolerance(), 100, 0),
-        (Tolerance(count=3), 100, 3),
-        (Tolerance(percent=5), 20, 1),
-        (Tolerance(percent=5), 19, 0),
-        (Tolerance(percent=0.1), 1_000_000, 1000),
-        (Tolerance(percent=100), 7, 7),
-        (Tolerance(percent=5), 0, 0),
+        (FailureTolerance(), 100, 0),
+        (FailureTolerance(count=3), 100, 3),
+        (FailureTolerance(percent=5), 20, 1),
+        (FailureTolerance(percent=5), 19, 0),
+        (FailureTolerance(percent=0.1), 1_000_000, 1000),
+        (FailureTolerance(percent=100), 7, 7),
+        (FailureTolerance(percent=5), 0, 0),
     ],
     ids=str,
 )
-def test_a_tolerance_is_a_number_or_a_share(tolerance: Tolerance, total: int, most: int) -> None:
-    assert tolerance.most(total) == most
-    assert tolerance.bears(most, total)
-    assert not tolerance.bears(most + 1, total)
+def test_a_tolerance_is_a_number_or_a_share(
+    tolerance: FailureTolerance, total: int, most: int
+) -> None:
+    assert tolerance.max_failures(total) == most
+    assert tolerance.allows(most, total)
+    assert not tolerance.allows(most + 1, total)
 
 
 @pytest.mark.parametrize(

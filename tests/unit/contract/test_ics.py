@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from rota.contract.ics import from_ics
+from rota.contract.ics import read_ics
 from rota.core.errors import InvalidSchedule
 from rota.core.time.calendars import Calendar
 
@@ -12,11 +12,11 @@ from rota.core.time.calendars import Calendar
 def read(*events: str, timezone: str = "Europe/Berlin") -> Calendar:
     inside = "\r\n".join(f"BEGIN:VEVENT\r\n{event}\r\nEND:VEVENT" for event in events)
     text = f"BEGIN:VCALENDAR\r\nVERSION:2.0\r\n{inside}\r\nEND:VCALENDAR\r\n"
-    return from_ics(text, name="feed", timezone=timezone)
+    return read_ics(text, name="feed", timezone=timezone)
 
 
 def span(feed: Calendar, text: str) -> tuple[str, str] | None:
-    found = feed.covers(datetime.fromisoformat(text).astimezone(UTC))
+    found = feed.find_covering(datetime.fromisoformat(text).astimezone(UTC))
     return None if found is None else (f"{found.start:%m-%dT%H:%M}", f"{found.end:%m-%dT%H:%M}")
 
 
@@ -89,4 +89,4 @@ def test_an_event_that_cannot_be_read_is_refused(event: str, wanted: str) -> Non
 @pytest.mark.parametrize("text", ["", "hello", "BEGIN:VCALENDAR" + " " * 1_000_000])
 def test_what_is_no_calendar_file_or_too_long_is_refused(text: str) -> None:
     with pytest.raises(InvalidSchedule, match="an iCalendar file"):
-        from_ics(text, name="feed")
+        read_ics(text, name="feed")

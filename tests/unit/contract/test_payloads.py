@@ -9,7 +9,7 @@ from rota.contract.documents import fields_by_name
 from rota.contract.payloads.etl import EtlPayload
 from rota.contract.payloads.http import HttpPayload, WebhookPayload
 from rota.contract.payloads.notify import NotifyPayload
-from rota.contract.payloads.reading import read_payload
+from rota.contract.payloads.reader import read_payload
 from rota.contract.payloads.shell import ShellPayload
 from rota.contract.payloads.sql import SqlPayload
 from rota.contract.payloads.sync import SyncPayload

@@ -6,11 +6,11 @@ from typing import Any, cast
 import pytest
 
 from rota.contract.job import JobEdit
-from rota.contract.policy import change_policy, from_policy, read_policy, read_stored_policy
+from rota.contract.policy import change_policy, read_policy, read_stored_policy, write_policy
 from rota.contract.retries import RetriesDraft
 from rota.core.errors import InvalidInput
-from rota.core.policy import USUAL, Policy
-from rota.core.submission import canonical
+from rota.core.policy import DEFAULT_POLICY, Policy
+from rota.core.submissions import encode_canonical
 
 EXPONENTIAL = (
     '"retries":{"base":"PT1S","cap":"PT1H","delays":[],"jitter":"full",'
@@ -66,7 +66,7 @@ def test_the_stored_text_of_a_policy_is_that_of_earlier_releases(
 ) -> None:
     policy = read_policy(said)
 
-    assert canonical(from_policy(policy)) == text
+    assert encode_canonical(write_policy(policy)) == text
     assert read_stored_policy(json.loads(text)) == policy
 
 
@@ -80,7 +80,7 @@ def test_a_change_of_the_retries_keeps_what_only_newer_code_knows_unless_it_repl
 ) -> None:
     before = read_stored_policy({"retries": {"max": 2, "moon": True}, "colour": "blue"})
 
-    after = from_policy(change_policy(before, JobEdit(retries=retries)))
+    after = write_policy(change_policy(before, JobEdit(retries=retries)))
 
     assert after["colour"] == "blue"
     assert stored.items() <= cast("dict[str, Any]", after["retries"]).items()
@@ -89,12 +89,12 @@ def test_a_change_of_the_retries_keeps_what_only_newer_code_knows_unless_it_repl
 
 @pytest.mark.parametrize("target", ["payments", "example.org:443", "connection:shop", "a/b_c-d.e"])
 def test_a_target_is_kept_as_it_was_said(target: str) -> None:
-    assert read_policy(from_policy(Policy(target=target))).target == target
+    assert read_policy(write_policy(Policy(target=target))).target == target
 
 
 @pytest.mark.parametrize("said", [None, "none"])
 def test_no_target_can_be_said_too(said: str | None) -> None:
-    assert read_policy({"target": said}) == USUAL
+    assert read_policy({"target": said}) == DEFAULT_POLICY
 
 
 @pytest.mark.parametrize("said", ["", " a", "two words", "-a", "a\n", "ä", "a" * 254, 7, ["a"], {}])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rota.contract.quotas import from_quotas, read_quotas, read_stored_quotas
+from rota.contract.quotas import read_quotas, read_stored_quotas, write_quotas
 from rota.core.errors import InvalidInput
 from rota.core.quotas import Quotas
 
@@ -22,15 +22,18 @@ from rota.core.quotas import Quotas
     ],
 )
 def test_quotas_are_written_as_they_are_read(plain: dict[str, object]) -> None:
-    assert from_quotas(read_quotas(plain)) == plain
+    assert write_quotas(read_quotas(plain)) == plain
 
 
 def test_what_is_not_given_has_its_default_and_null_is_no_limit() -> None:
     lifted = read_quotas({"max_jobs": None, "min_period": None})
 
-    assert (Quotas().limit_of("max_jobs"), Quotas().limit_of("max_running")) == (1_000_000, None)
-    assert (lifted.max_jobs, lifted.limit_of("max_jobs")) == (None, None)
-    assert from_quotas(lifted) == {"max_jobs": None, "min_period": None}
+    assert (Quotas().find_limit("max_jobs"), Quotas().find_limit("max_running")) == (
+        1_000_000,
+        None,
+    )
+    assert (lifted.max_jobs, lifted.find_limit("max_jobs")) == (None, None)
+    assert write_quotas(lifted) == {"max_jobs": None, "min_period": None}
 
 
 @pytest.mark.parametrize(
@@ -64,4 +67,4 @@ def test_of_a_stored_quota_whose_value_is_not_known_the_default_holds() -> None:
     quotas = read_stored_quotas(stored)
 
     assert quotas == Quotas(max_queued=7)
-    assert quotas.limit_of("max_jobs") == 1_000_000
+    assert quotas.find_limit("max_jobs") == 1_000_000

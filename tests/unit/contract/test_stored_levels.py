@@ -16,7 +16,7 @@ from rota.contract.documents import fields_by_name
 from rota.contract.graph import read_graph, read_stored_graph
 from rota.contract.graph_fields import GraphDocument
 from rota.contract.limits import read_stored_limits
-from rota.contract.policy import PolicyDraft, from_policy, read_policy, read_stored_policy
+from rota.contract.policy import PolicyDraft, read_policy, read_stored_policy, write_policy
 from rota.contract.retries import RetriesDraft
 from rota.contract.schedule import (
     read_saved_schedule,
@@ -129,7 +129,7 @@ def test_what_is_not_known_in_a_policy_is_kept_or_waits_for_newer_code(each: New
     with pytest.raises(InvalidInput):
         read_policy(each.document)
     if each.path.endswith(FIELD) or each.path in newer.POLICY_FALLBACKS:
-        assert from_policy(read_stored_policy(each.document)) == each.document
+        assert write_policy(read_stored_policy(each.document)) == each.document
     else:
         with pytest.raises(NewerDocument, match=each.path):
             read_stored_policy(each.document)

@@ -7,7 +7,7 @@ import pytest
 
 from rota.contract.schedule import read_saved_schedule, read_schedule, write_schedule
 from rota.core.errors import InvalidInput
-from rota.core.time.sentence import sentence
+from rota.core.time.description import describe_schedule
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
 GOOD: list[tuple[Any, Any, str]] = [
@@ -78,7 +78,7 @@ def test_it_is_stored_with_its_defaults_and_read_again(given: Any, stored: Any, 
 
     assert written["event"] == stored
     assert read_saved_schedule(written) == schedule
-    assert sentence(schedule).startswith(said)
+    assert describe_schedule(schedule).startswith(said)
 
 
 @pytest.mark.parametrize(("given", "field", "said"), WRONG, ids=[str(n) for n in range(len(WRONG))])

@@ -6,13 +6,13 @@ import pytest
 
 from rota.contract.unique import read_unique
 from rota.core.errors import InvalidInput
-from rota.core.uniqueness import OnConflict, Unique, While
+from rota.core.uniqueness import HeldWhile, OnConflict, UniqueRule
 
 
 def test_a_rule_needs_only_its_key() -> None:
-    assert read_unique({"key": "invoice:42"}) == Unique(
+    assert read_unique({"key": "invoice:42"}) == UniqueRule(
         key="invoice:42",
-        held_while=While.LIVE,
+        held_while=HeldWhile.LIVE,
         within=None,
         on_conflict=OnConflict.RETURN,
     )
@@ -23,9 +23,9 @@ def test_a_rule_says_all_of_itself() -> None:
 
     rule = read_unique(plain)
 
-    assert rule == Unique(
+    assert rule == UniqueRule(
         key="k:{args.id}",
-        held_while=While.QUEUED,
+        held_while=HeldWhile.QUEUED,
         within=timedelta(hours=1),
         on_conflict=OnConflict.REPLACE,
     )

@@ -5,7 +5,15 @@ from uuid import UUID
 
 import pytest
 
-from rota.core.access import PERMITTED, Permission, Principal, Role, demand, demand_grant, may
+from rota.core.access import (
+    ROLE_PERMISSIONS,
+    Permission,
+    Principal,
+    Role,
+    is_allowed,
+    require_grant,
+    require_permission,
+)
 from rota.core.errors import NotAllowed
 
 LADDER = [Role.VIEWER, Role.OPERATOR, Role.ADMIN, Role.PLATFORM]
@@ -25,22 +33,22 @@ def principal(role: Role) -> Principal:
     ],
 )
 def test_a_role_may_exactly_what_is_written_here(role: Role, permitted: set[Permission]) -> None:
-    assert {each for each in Permission if may(principal(role), each)} == permitted
+    assert {each for each in Permission if is_allowed(principal(role), each)} == permitted
 
 
 def test_every_role_may_more_than_the_one_below() -> None:
-    assert set(PERMITTED) == set(Role) == set(LADDER)
+    assert set(ROLE_PERMISSIONS) == set(Role) == set(LADDER)
     for lower, higher in pairwise(LADDER):
-        assert PERMITTED[lower] < PERMITTED[higher]
+        assert ROLE_PERMISSIONS[lower] < ROLE_PERMISSIONS[higher]
 
 
 def test_what_is_not_permitted_is_refused_with_the_role_and_the_permission() -> None:
     with pytest.raises(
         NotAllowed, match="role viewer cannot operate jobs and runs; role operator is required"
     ):
-        demand(principal(Role.VIEWER), Permission.OPERATE)
+        require_permission(principal(Role.VIEWER), Permission.OPERATE)
 
-    demand(principal(Role.OPERATOR), Permission.OPERATE)
+    require_permission(principal(Role.OPERATOR), Permission.OPERATE)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +57,7 @@ def test_what_is_not_permitted_is_refused_with_the_role_and_the_permission() -> 
 )
 def test_nobody_hands_out_more_than_they_have(giver: Role, given: Role) -> None:
     with pytest.raises(NotAllowed):
-        demand_grant(principal(giver), given)
+        require_grant(principal(giver), given)
 
 
 @pytest.mark.parametrize(
@@ -57,4 +65,4 @@ def test_nobody_hands_out_more_than_they_have(giver: Role, given: Role) -> None:
     [(Role.ADMIN, Role.ADMIN), (Role.ADMIN, Role.VIEWER), (Role.PLATFORM, Role.PLATFORM)],
 )
 def test_an_admin_hands_out_keys_up_to_the_own_role(giver: Role, given: Role) -> None:
-    demand_grant(principal(giver), given)
+    require_grant(principal(giver), given)

@@ -9,12 +9,12 @@ import pytest
 from rota.api.shapes.pieces import Status, StatusAlias
 from rota.api.shapes.runs import RunStatus
 from rota.core.aliases import (
-    CUSTOM,
+    CUSTOM_JOB_TYPE,
     JOB_STATUSES,
     JOB_TYPES,
     RUN_STATUSES,
-    kind_of_job_type,
-    statuses_of,
+    resolve_job_type,
+    resolve_statuses,
 )
 from rota.core.errors import InvalidInput
 from rota.core.states import JobState, RunState
@@ -32,9 +32,9 @@ def rows() -> list[list[str]]:
 
 def test_every_word_that_is_accepted_means_states_that_there_are() -> None:
     for word in get_args(RunStatus):
-        assert {RunState(each) for each in statuses_of([word], RUN_STATUSES)}
+        assert {RunState(each) for each in resolve_statuses([word], RUN_STATUSES)}
     for word in get_args(Status):
-        assert set(statuses_of([word], JOB_STATUSES)) <= JOB_WORDS
+        assert set(resolve_statuses([word], JOB_STATUSES)) <= JOB_WORDS
 
 
 def test_every_state_and_every_alias_is_accepted() -> None:
@@ -45,13 +45,13 @@ def test_every_state_and_every_alias_is_accepted() -> None:
 
 
 def test_words_mean_their_states_in_any_case_and_once() -> None:
-    assert statuses_of(["FAILED", "dead", "Failed"], RUN_STATUSES) == [
+    assert resolve_statuses(["FAILED", "dead", "Failed"], RUN_STATUSES) == [
         "dead",
         "lost",
         "quarantined",
     ]
-    assert statuses_of(["Completed", "SUCCESS"], RUN_STATUSES) == ["succeeded"]
-    assert statuses_of(["SCHEDULED", "paused"], JOB_STATUSES) == ["paused", "pending"]
+    assert resolve_statuses(["Completed", "SUCCESS"], RUN_STATUSES) == ["succeeded"]
+    assert resolve_statuses(["SCHEDULED", "paused"], JOB_STATUSES) == ["paused", "pending"]
 
 
 def test_the_page_has_the_same_table() -> None:
@@ -59,11 +59,11 @@ def test_the_page_has_the_same_table() -> None:
 
     for word in {alias.upper() for alias in get_args(StatusAlias)}:
         job, run = said[word]
-        assert set(re.findall(r"`(\w+)`", job)) == set(statuses_of([word], JOB_STATUSES))
-        assert set(re.findall(r"`(\w+)`", run)) == set(statuses_of([word], RUN_STATUSES))
+        assert set(re.findall(r"`(\w+)`", job)) == set(resolve_statuses([word], JOB_STATUSES))
+        assert set(re.findall(r"`(\w+)`", run)) == set(resolve_statuses([word], RUN_STATUSES))
     for word, kind in JOB_TYPES.items():
         assert said[word] == [f"`{kind}`"]
-    assert CUSTOM in said
+    assert CUSTOM_JOB_TYPE in said
 
 
 @pytest.mark.parametrize(
@@ -82,9 +82,9 @@ def test_the_page_has_the_same_table() -> None:
     ],
 )
 def test_a_job_type_means_a_kind(job_type: str, payload: Any, name: Any, kind: str) -> None:
-    assert kind_of_job_type(job_type, payload=payload, name=name) == kind
+    assert resolve_job_type(job_type, payload=payload, name=name) == kind
 
 
 def test_a_custom_job_without_a_program_and_a_name_is_refused_with_the_choices() -> None:
     with pytest.raises(InvalidInput, match=r"`argv` in the payload .* `name` or `kind`"):
-        kind_of_job_type("CUSTOM", payload={"day": 1})
+        resolve_job_type("CUSTOM", payload={"day": 1})

@@ -8,10 +8,10 @@ import pytest
 from rota.contract.declared_schedule import resolve_declared_schedule
 from rota.contract.schedule import read_schedule, write_schedule
 from rota.core.errors import InvalidInput
-from rota.core.manifest.declared import Declared, manifest
-from rota.core.manifest.differences import differences, same
-from rota.core.manifest.timetable import depends_on_id, standing, upcoming
-from rota.core.submission import JobSpec
+from rota.core.manifest.declaration import ManifestJob, build_manifest
+from rota.core.manifest.differences import find_differences, is_same_json
+from rota.core.manifest.timetable import depends_on_id, find_existing_starts, find_next_starts
+from rota.core.submissions import JobSpec
 
 NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
 LATER = NOW + timedelta(days=3, minutes=7)
@@ -35,15 +35,15 @@ def schedule(**rules: Any) -> Any:
     ],
 )
 def test_values_are_the_same_if_json_says_so(left: Any, right: Any, is_same: bool) -> None:
-    assert same(left, right) is is_same
-    assert same(right, left) is is_same
+    assert is_same_json(left, right) is is_same
+    assert is_same_json(right, left) is is_same
 
 
 def test_objects_differ_by_field_and_lists_as_a_whole() -> None:
     before = {"a": {"b": 1, "gone": 2}, "l": [1, 2], "same": {"x": 1}}
     after = {"a": {"b": 2, "new": 3}, "l": [2], "same": {"x": 1}}
 
-    assert list(differences(before, after)) == [
+    assert list(find_differences(before, after)) == [
         ("a.b", 1, 2),
         ("a.gone", 2, None),
         ("a.new", None, 3),
@@ -105,15 +105,15 @@ def test_times_that_are_spread_by_the_jobs_id_are_known(
 def test_the_next_runs_of_a_capped_job_that_ran_already_are_not_made_up() -> None:
     capped = schedule(cron="0 1 * * *", window={"max_runs": 9})
 
-    assert len(upcoming(capped, NOW, calendars={}, is_new=True)) == 3
-    assert len(upcoming(capped, NOW, calendars={}, is_new=False)) == 1
-    assert standing(capped, None, calendars={}) == ()
+    assert len(find_next_starts(capped, NOW, calendars={}, is_new=True)) == 3
+    assert len(find_next_starts(capped, NOW, calendars={}, is_new=False)) == 1
+    assert find_existing_starts(capped, None, calendars={}) == ()
 
 
 def test_a_manifest_gives_its_jobs_their_project_and_refuses_what_is_not_steady() -> None:
-    found = manifest("p", [Declared(spec=JobSpec(name="a", kind="k", labels={"x": "y"}))])
+    found = build_manifest("p", [ManifestJob(spec=JobSpec(name="a", kind="k", labels={"x": "y"}))])
     assert found.jobs[0].spec.labels == {"x": "y", "rota.project": "p"}
 
     for rule in ({"immediate": True}, {"after": "5m"}):
         with pytest.raises(InvalidInput, match=r"jobs\[0\]\.schedule"):
-            manifest("p", [Declared(spec=JobSpec(name="a", kind="k", schedule=rule))])
+            build_manifest("p", [ManifestJob(spec=JobSpec(name="a", kind="k", schedule=rule))])

@@ -5,34 +5,45 @@ from uuid import UUID
 
 import pytest
 
-from rota.core.ids import stamped, time_of
-from rota.core.maps import MOST_MEMBERS, Count, Which, progress, sentence
+from rota.core.ids import build_id, read_id_time
+from rota.core.maps import (
+    MEMBERS_MAX,
+    MapCounters,
+    MapIdentity,
+    describe_failure,
+    describe_progress,
+)
 
-RUN = stamped(datetime(2026, 11, 1, 3, tzinfo=UTC), bytes(range(10)))
+RUN = build_id(datetime(2026, 11, 1, 3, tzinfo=UTC), bytes(range(10)))
 
 
-def counted(**given: int | None) -> Count:
+def counted(**given: int | None) -> MapCounters:
     usual = {"total": 10, "handed": 10, "made": 0, "again": 0}
     usual |= {"succeeded": 0, "failed": 0, "cancelled": 0}
-    return Count(**usual | given)  # type: ignore[arg-type]
+    return MapCounters(**usual | given)  # type: ignore[arg-type]
 
 
 def test_members_follow_each_other_and_lie_in_the_day_of_their_graph_run() -> None:
-    which = Which(RUN, 3)
-    ids = [which.member_id(member) for member in (0, 1, 2, 999, MOST_MEMBERS)]
+    which = MapIdentity(RUN, 3)
+    ids = [which.derive_member_id(member) for member in (0, 1, 2, 999, MEMBERS_MAX)]
 
     assert ids == sorted(ids)
-    assert {time_of(id_) for id_ in ids} == {time_of(RUN)}
+    assert {read_id_time(id_) for id_ in ids} == {read_id_time(RUN)}
     assert {id_.version for id_ in ids} == {7}
-    assert which.id_before(0) < ids[0] < which.id_before(2) < ids[2]
+    assert which.derive_id_before(0) < ids[0] < which.derive_id_before(2) < ids[2]
     assert ids[-1] < which.last_id
     assert ids[1].int - ids[0].int == 1
 
 
 def test_another_step_run_or_round_has_other_members() -> None:
-    ways = [Which(RUN, 3), Which(RUN, 4), Which(RUN, 3, 1), Which(UUID(int=RUN.int + 1), 3)]
+    ways = [
+        MapIdentity(RUN, 3),
+        MapIdentity(RUN, 4),
+        MapIdentity(RUN, 3, 1),
+        MapIdentity(UUID(int=RUN.int + 1), 3),
+    ]
 
-    assert len({way.member_id(0) for way in ways}) == 4
+    assert len({way.derive_member_id(0) for way in ways}) == 4
 
 
 @pytest.mark.parametrize(
@@ -51,9 +62,9 @@ def test_another_step_run_or_round_has_other_members() -> None:
     ids=["new", "full", "some", "one left", "last", "over", "again", "source", "empty"],
 )
 def test_a_window_bounds_how_many_are_made(
-    count: Count, alive: int, room: int, is_complete: bool
+    count: MapCounters, alive: int, room: int, is_complete: bool
 ) -> None:
-    assert (count.alive, count.room(5), count.is_complete) == (alive, room, is_complete)
+    assert (count.live, count.count_free(5), count.is_complete) == (alive, room, is_complete)
 
 
 @pytest.mark.parametrize(
@@ -72,14 +83,15 @@ def test_a_window_bounds_how_many_are_made(
     ],
     ids=["one", "many", "cancelled", "unknown"],
 )
-def test_a_map_says_how_many_failed_and_the_first_error(count: Count, said: str) -> None:
-    assert sentence(count, "ValueError: no") == said
+def test_a_map_says_how_many_failed_and_the_first_error(count: MapCounters, said: str) -> None:
+    assert describe_failure(count, "ValueError: no") == said
 
 
 def test_a_map_says_how_far_it_is() -> None:
     whole = counted(total=1_000_000, made=620_000, succeeded=611_000, failed=1_000)
 
-    assert progress(whole) == "612,000 of 1,000,000"
+    assert describe_progress(whole) == "612,000 of 1,000,000"
     assert (
-        progress(counted(total=None, handed=1500, made=1500, succeeded=20)) == "20 of 1,500 so far"
+        describe_progress(counted(total=None, handed=1500, made=1500, succeeded=20))
+        == "20 of 1,500 so far"
     )

@@ -4,45 +4,45 @@ from datetime import timedelta
 
 import pytest
 
-from rota.core.lease import SESSION_LEASE, SIGHT_GAP_MAX_S, DatabaseSight, LeaseTrust
+from rota.core.lease import OBSERVATION_GAP_MAX_S, SESSION_LEASE, DatabaseObservation, LeaseValidity
 
 STOP_AFTER = SESSION_LEASE.stop_after.total_seconds()
 TTL = SESSION_LEASE.ttl.total_seconds()
 
 
-def seen_at(*times: float) -> DatabaseSight:
-    sight = DatabaseSight()
+def seen_at(*times: float) -> DatabaseObservation:
+    sight = DatabaseObservation()
     for time in times:
-        sight.confirm(time)
+        sight.record_answer(time)
     return sight
 
 
 def test_a_process_that_has_just_started_has_seen_the_database_for_no_time() -> None:
-    assert DatabaseSight().lasting(100.0) == timedelta(0)
+    assert DatabaseObservation().measure_span(100.0) == timedelta(0)
 
 
 def test_sight_lasts_from_the_first_answer_on() -> None:
-    assert seen_at(100.0, 101.0, 102.0).lasting(103.0) == timedelta(seconds=3)
+    assert seen_at(100.0, 101.0, 102.0).measure_span(103.0) == timedelta(seconds=3)
 
 
 def test_an_error_begins_the_sight_anew() -> None:
     sight = seen_at(100.0, 101.0)
-    sight.lose()
+    sight.record_silence()
 
-    assert sight.lasting(102.0) == timedelta(0)
-    sight.confirm(102.0)
-    assert sight.lasting(103.0) == timedelta(seconds=1)
+    assert sight.measure_span(102.0) == timedelta(0)
+    sight.record_answer(102.0)
+    assert sight.measure_span(103.0) == timedelta(seconds=1)
 
 
 def test_answers_that_are_too_far_apart_begin_the_sight_anew() -> None:
-    later = 100.0 + SIGHT_GAP_MAX_S + 0.1
+    later = 100.0 + OBSERVATION_GAP_MAX_S + 0.1
 
-    assert seen_at(100.0).lasting(later) == timedelta(0)
-    assert seen_at(100.0, later).lasting(later + 1) == timedelta(seconds=1)
+    assert seen_at(100.0).measure_span(later) == timedelta(0)
+    assert seen_at(100.0, later).measure_span(later + 1) == timedelta(seconds=1)
 
 
-def renewed(sent: float) -> LeaseTrust:
-    trust = LeaseTrust(SESSION_LEASE)
+def renewed(sent: float) -> LeaseValidity:
+    trust = LeaseValidity(SESSION_LEASE)
     trust.renew(sent)
     return trust
 
@@ -62,7 +62,7 @@ def test_silence_extends_no_trust() -> None:
     assert trust.stop_at == 100.0 + STOP_AFTER
 
 
-def refuse(trust: LeaseTrust, *, start: float, end: float) -> None:
+def refuse(trust: LeaseValidity, *, start: float, end: float) -> None:
     time = start
     while time <= end:
         trust.note_failure(time, is_down=True)
@@ -71,12 +71,12 @@ def refuse(trust: LeaseTrust, *, start: float, end: float) -> None:
 
 def test_refusals_extend_trust_only_once_everybody_must_have_noticed_them() -> None:
     short, long = renewed(100.0), renewed(100.0)
-    refuse(short, start=102.0, end=102.0 + SIGHT_GAP_MAX_S - 0.25)
+    refuse(short, start=102.0, end=102.0 + OBSERVATION_GAP_MAX_S - 0.25)
     refuse(long, start=102.0, end=110.0)
 
     assert short.stop_at == 100.0 + STOP_AFTER
-    assert long.stop_at == 110.0 - SIGHT_GAP_MAX_S + STOP_AFTER
-    assert long.end_at < 110.0 - SIGHT_GAP_MAX_S + TTL
+    assert long.stop_at == 110.0 - OBSERVATION_GAP_MAX_S + STOP_AFTER
+    assert long.end_at < 110.0 - OBSERVATION_GAP_MAX_S + TTL
 
 
 @pytest.mark.parametrize("then", ["silence", "answer"])

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from rota.core.limits import Limits, Rate
+from rota.core.limits import GateLimits, RateLimit
 from rota.core.quotas import Quotas
 
 SECOND = timedelta(seconds=1)
@@ -11,6 +11,8 @@ SECOND = timedelta(seconds=1)
 def test_quotas_on_running_are_limits_of_a_gate() -> None:
     both = Quotas(max_running=7, runs_per_s=3)
 
-    assert both.limits == Limits(most=7, rate=Rate(count=3, per=SECOND, burst=3))
-    assert Quotas(max_running=7).limits == Limits(most=7)
-    assert Quotas(max_jobs=7, max_queued=9).limits is None
+    assert both.gate_limits == GateLimits(
+        max_running=7, rate=RateLimit(count=3, per=SECOND, burst=3)
+    )
+    assert Quotas(max_running=7).gate_limits == GateLimits(max_running=7)
+    assert Quotas(max_jobs=7, max_queued=9).gate_limits is None

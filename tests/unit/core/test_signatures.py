@@ -9,25 +9,27 @@ from hypothesis import strategies as st
 
 from rota.core import signatures
 from rota.core.errors import InvalidInput, InvalidSignature
-from rota.core.signatures import headers_for, key_of, secret_of, verify
+from rota.core.signatures import build_headers, format_secret, parse_secret, verify_request
 
 NOW = datetime(2030, 1, 1, 9, tzinfo=UTC)
 KEY, OLDER = bytes(range(32)), bytes(range(32, 64))
 BODY = b'{"type":"invoice.paid"}'
-HEADERS = headers_for(BODY, [KEY], id="run-1", at=NOW)
+HEADERS = build_headers(BODY, [KEY], id="run-1", at=NOW)
 
 
 def refusal(headers: dict[str, str], body: bytes = BODY, now: datetime = NOW) -> InvalidSignature:
     with pytest.raises(InvalidSignature) as raised:
-        verify(headers, body, [KEY], now=now)
+        verify_request(headers, body, [KEY], now=now)
     return raised.value
 
 
 def test_the_example_of_standard_webhooks_has_the_signature_that_is_published() -> None:
-    key = key_of("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+    key = parse_secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
     at = datetime.fromtimestamp(1614265330, UTC)
 
-    headers = headers_for(b'{"test": 2432232314}', [key], id="msg_p5jXN8AQM9LWM0D4loKWxJek", at=at)
+    headers = build_headers(
+        b'{"test": 2432232314}', [key], id="msg_p5jXN8AQM9LWM0D4loKWxJek", at=at
+    )
 
     assert headers == {
         "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
@@ -39,7 +41,7 @@ def test_the_example_of_standard_webhooks_has_the_signature_that_is_published() 
 def test_what_was_signed_is_verified_however_its_headers_are_spelt() -> None:
     spelt = {name.title(): value for name, value in HEADERS.items()}
 
-    received = verify(spelt, BODY, [KEY], now=NOW)
+    received = verify_request(spelt, BODY, [KEY], now=NOW)
 
     assert (received.id, received.sent_at) == ("run-1", NOW)
     assert received.json() == {"type": "invoice.paid"}
@@ -62,7 +64,7 @@ def test_whatever_is_changed_is_noticed(changed: dict[str, str]) -> None:
 
 def test_another_body_or_secret_is_refused() -> None:
     assert refusal(HEADERS, BODY + b" ").field == "webhook-signature"
-    assert refusal(headers_for(BODY, [OLDER], id="run-1", at=NOW)).field == "webhook-signature"
+    assert refusal(build_headers(BODY, [OLDER], id="run-1", at=NOW)).field == "webhook-signature"
 
 
 @pytest.mark.parametrize("missing", HEADERS)
@@ -89,15 +91,15 @@ def test_a_timestamp_that_is_no_number_of_seconds_is_refused(seconds: str) -> No
 
 
 def test_while_a_secret_is_replaced_both_sides_may_know_both() -> None:
-    both = headers_for(BODY, [KEY, OLDER], id="run-1", at=NOW)
+    both = build_headers(BODY, [KEY, OLDER], id="run-1", at=NOW)
 
-    assert verify(both, BODY, [OLDER], now=NOW).id == "run-1"
-    assert verify(HEADERS, BODY, [OLDER, KEY], now=NOW).id == "run-1"
+    assert verify_request(both, BODY, [OLDER], now=NOW).id == "run-1"
+    assert verify_request(HEADERS, BODY, [OLDER, KEY], now=NOW).id == "run-1"
 
 
 def test_no_end_of_signatures_is_not_read_to_the_end() -> None:
     right = HEADERS["webhook-signature"]
-    many = " ".join(["v1,x"] * signatures.MOST_SIGNATURES + [right])
+    many = " ".join(["v1,x"] * signatures.SIGNATURES_MAX + [right])
 
     assert refusal(HEADERS | {"webhook-signature": many}).field == "webhook-signature"
 
@@ -107,15 +109,15 @@ def test_no_end_of_signatures_is_not_read_to_the_end() -> None:
 )
 def test_a_secret_that_is_none_is_refused_and_not_shown(secret: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        key_of(secret)
+        parse_secret(secret)
 
     assert "whsec_ and the base64 of 24 to 64 random bytes" in str(refused.value)
     assert refused.value.value == "***"
 
 
 def test_a_secret_is_read_as_it_was_written_with_and_without_its_prefix() -> None:
-    assert key_of(secret_of(KEY)) == KEY
-    assert key_of(secret_of(KEY).removeprefix("whsec_")) == KEY
+    assert parse_secret(format_secret(KEY)) == KEY
+    assert parse_secret(format_secret(KEY).removeprefix("whsec_")) == KEY
 
 
 @settings(max_examples=200, deadline=None)
@@ -127,4 +129,4 @@ def test_nothing_that_anybody_makes_up_is_verified_or_breaks_it(
     headers: dict[str, str], body: bytes
 ) -> None:
     with pytest.raises(InvalidSignature):
-        verify(headers, body, [KEY], now=NOW)
+        verify_request(headers, body, [KEY], now=NOW)

@@ -4,41 +4,41 @@ import pytest
 
 from rota.core.errors import IllegalMove
 from rota.core.states import (
-    BAD,
-    BIRTHS,
-    FINAL,
-    HELD,
+    CLAIMED_STATES,
+    DEAD_LETTER_STATES,
+    FINAL_STATES,
+    INITIAL_STATES,
     JOB_MOVES,
-    LIVE,
+    LIVE_STATES,
     RUN_MOVES,
-    WAITING,
+    WAITING_STATES,
     JobEvent,
     JobState,
     RunEvent,
     RunState,
     advance_job,
     advance_run,
-    run_pairs,
+    list_run_changes,
 )
 
 
 def test_every_run_state_is_either_alive_or_final() -> None:
-    assert set(RunState) == LIVE | FINAL
-    assert not LIVE & FINAL
-    assert WAITING | HELD < LIVE
-    assert BAD < FINAL
+    assert set(RunState) == LIVE_STATES | FINAL_STATES
+    assert not LIVE_STATES & FINAL_STATES
+    assert WAITING_STATES | CLAIMED_STATES < LIVE_STATES
+    assert DEAD_LETTER_STATES < FINAL_STATES
 
 
 def test_nothing_follows_a_final_state() -> None:
-    assert not {old for old, _ in RUN_MOVES} & FINAL
+    assert not {old for old, _ in RUN_MOVES} & FINAL_STATES
 
 
 def test_every_state_can_be_reached_and_every_live_one_can_end() -> None:
-    reached = set(BIRTHS)
-    while more := {new for old, new in run_pairs() if old in reached} - reached:
+    reached = set(INITIAL_STATES)
+    while more := {new for old, new in list_run_changes() if old in reached} - reached:
         reached |= more
-    ends = set(FINAL)
-    while more := {old for old, new in run_pairs() if new in ends} - ends:
+    ends = set(FINAL_STATES)
+    while more := {old for old, new in list_run_changes() if new in ends} - ends:
         ends |= more
 
     assert reached == set(RunState)
@@ -61,7 +61,7 @@ def test_every_ending_a_running_run_can_have_a_cancelling_one_can_have_too() -> 
 def test_only_a_waiting_run_is_claimed() -> None:
     claimed = {old for old, event in RUN_MOVES if event is RunEvent.CLAIM}
 
-    assert claimed == WAITING
+    assert claimed == WAITING_STATES
 
 
 def test_an_illegal_move_names_the_thing_the_state_and_the_event() -> None:

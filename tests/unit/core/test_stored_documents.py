@@ -9,25 +9,25 @@ import pytest
 from rota.contract.calendar import read_stored_calendar
 from rota.contract.graph import read_stored_graph
 from rota.contract.limits import read_stored_limit
-from rota.contract.policy import from_policy, read_policy, read_stored_policy, step_policy
+from rota.contract.policy import build_step_policy, read_policy, read_stored_policy, write_policy
 from rota.contract.quotas import read_quotas, read_stored_quotas
 from rota.contract.schedule import (
     read_schedule,
     read_stored_schedule,
     write_schedule,
 )
-from rota.contract.schedule_fields import RULES
-from rota.core.documents import check_known, unknown_member
+from rota.contract.schedule_fields import RULE_FIELDS
 from rota.core.errors import InvalidInput, InvalidSchedule, NewerDocument
 from rota.core.outcome import Guarantee
 from rota.core.overlap import Overlap
-from rota.core.policy import USUAL
-from rota.core.retry import Growth, Jitter
+from rota.core.policy import DEFAULT_POLICY
+from rota.core.retry import DelayGrowth, RetryJitter
+from rota.core.stored_documents import check_known, create_unknown_member
 from rota.core.time.policies import CatchUp
 
 NOW = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
 CRON = write_schedule(read_schedule({"cron": "* * * * *"}, now=NOW))
-POLICY = from_policy(USUAL)
+POLICY = write_policy(DEFAULT_POLICY)
 GRAPH: dict[str, Any] = {
     "steps": [
         {"name": "a", "kind": "k"},
@@ -44,7 +44,7 @@ GRAPH: dict[str, Any] = {
 
 
 def schedule(**parts: object) -> dict[str, object]:
-    rules = {} if "cron" in parts else {key: parts[key] for key in RULES if key in parts}
+    rules = {} if "cron" in parts else {key: parts[key] for key in RULE_FIELDS if key in parts}
     kept = {key: value for key, value in CRON.items() if key != "cron" or not rules}
     return {**kept, **parts}
 
@@ -113,7 +113,7 @@ def test_unknown_fields_of_a_rule_among_others_are_written_back() -> None:
 def test_unknown_fields_of_a_policy_are_written_back(path: str) -> None:
     newer = changed(POLICY, path, "blue")
 
-    assert from_policy(read_stored_policy(newer)) == newer
+    assert write_policy(read_stored_policy(newer)) == newer
 
 
 def test_unknown_ways_to_wait_before_a_retry_are_the_usual_ones_and_are_kept() -> None:
@@ -121,8 +121,8 @@ def test_unknown_ways_to_wait_before_a_retry_are_the_usual_ones_and_are_kept() -
 
     read = read_stored_policy(newer)
 
-    assert (read.retries.growth, read.retries.jitter) == (Growth.EXPONENTIAL, Jitter.FULL)
-    assert from_policy(read) == newer
+    assert (read.retries.growth, read.retries.jitter) == (DelayGrowth.EXPONENTIAL, RetryJitter.FULL)
+    assert write_policy(read) == newer
 
 
 def test_unknown_ways_to_catch_up_are_the_usual_ones_and_are_kept() -> None:
@@ -181,20 +181,20 @@ def test_what_no_version_can_read_is_not_taken_for_newer(broken: object) -> None
 def test_a_limit_may_have_fields_that_are_not_known() -> None:
     limit = read_stored_limit({"key": "k", "max": 3, "rate": None, "colour": "blue"})
 
-    assert (limit.key, limit.most) == ("k", 3)
+    assert (limit.key, limit.max_running) == ("k", 3)
 
 
 def test_a_step_keeps_what_its_job_says_in_unknown_fields() -> None:
     job = read_stored_policy(changed(POLICY, "colour", "blue"))
     step = read_stored_graph(GRAPH).steps[1]
 
-    merged = from_policy(step_policy(step.policy, job))
+    merged = write_policy(build_step_policy(step.policy, job))
 
     assert (merged["colour"], step.policy["retries"]) == ("blue", {"max": 2})
 
 
 def test_a_value_of_a_column_that_is_not_known_can_be_shown_and_decides_nothing() -> None:
-    newer = unknown_member(Overlap, "queue_two")
+    newer = create_unknown_member(Overlap, "queue_two")
 
     assert isinstance(newer, Overlap)
     assert (newer.value, newer == "queue_two") == ("queue_two", True)

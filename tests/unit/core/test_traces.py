@@ -7,34 +7,36 @@ from uuid import UUID
 import pytest
 
 from rota.core import traces
-from rota.core.ids import stamped, tick_run_id
+from rota.core.ids import build_id, derive_tick_run_id
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 RUN = UUID("0197c5e2-8a00-7abc-9def-0123456789ab")
 
 
 def test_whoever_knows_a_run_knows_its_trace_and_its_first_span():
-    header = traces.traceparent(traces.trace_of(RUN), traces.first_span_of(RUN), sampled=True)
+    header = traces.build_traceparent(
+        traces.derive_trace_id(RUN), traces.derive_first_span_id(RUN), sampled=True
+    )
 
     assert header == "00-0197c5e28a007abc9def0123456789ab-9def0123456789ab-03"
 
 
 def test_a_trace_that_is_not_kept_says_so():
-    assert traces.traceparent(1, 2, sampled=False).endswith("-0000000000000002-02")
+    assert traces.build_traceparent(1, 2, sampled=False).endswith("-0000000000000002-02")
 
 
 def test_a_run_has_a_first_span_even_if_chance_gives_nothing_but_zeros():
-    assert traces.first_span_of(stamped(NOON, bytes(10))) != 0
+    assert traces.derive_first_span_id(build_id(NOON, bytes(10))) != 0
 
 
 @pytest.mark.parametrize("one_in", [2, 4, 10, 100])
 def test_of_the_ids_that_runs_have_one_in_so_many_is_kept(one_in: int):
     chance = Random(7)
-    drawn = [stamped(NOON, chance.randbytes(10)) for _ in range(5_000)]
-    ticks = [tick_run_id(UUID(int=number), NOON) for number in range(5_000)]
+    drawn = [build_id(NOON, chance.randbytes(10)) for _ in range(5_000)]
+    ticks = [derive_tick_run_id(UUID(int=number), NOON) for number in range(5_000)]
 
     for ids in (drawn, ticks):
-        kept = sum(traces.is_sampled(traces.trace_of(each), one_in=one_in) for each in ids)
+        kept = sum(traces.is_sampled(traces.derive_trace_id(each), one_in=one_in) for each in ids)
         assert abs(kept - 5_000 / one_in) < 6 * (5_000 / one_in) ** 0.5
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rota.core.uniqueness import Standing, While, digest, is_held
+from rota.core.uniqueness import HeldWhile, KeyHolderState, digest_key, is_held
 
 
 @pytest.mark.parametrize(
@@ -17,12 +17,12 @@ from rota.core.uniqueness import Standing, While, digest, is_held
 def test_when_a_key_is_held(
     *, waits: bool, runs: bool, in_period: bool, queued: bool, live: bool
 ) -> None:
-    standing = Standing(waits=waits, runs=runs, in_period=in_period)
+    standing = KeyHolderState(waits=waits, runs=runs, in_period=in_period)
 
-    assert is_held(standing, While.QUEUED) is queued
-    assert is_held(standing, While.LIVE) is live
+    assert is_held(standing, HeldWhile.QUEUED) is queued
+    assert is_held(standing, HeldWhile.LIVE) is live
 
 
 def test_what_is_stored_of_a_key_is_short_and_its_own() -> None:
-    assert len(digest("k" * 180)) == 16
-    assert digest("invoice:1") != digest("invoice:2")
+    assert len(digest_key("k" * 180)) == 16
+    assert digest_key("invoice:1") != digest_key("invoice:2")

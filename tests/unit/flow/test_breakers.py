@@ -6,9 +6,9 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
-from rota.core.breaker import Breaking
-from rota.core.events import EngineEvent, TargetDown, TargetUp
-from rota.core.executor import Context
+from rota.core.breaker import BreakerRule
+from rota.core.executor import AttemptContext
+from rota.core.log_events import EngineEvent, TargetDown, TargetUp
 from rota.core.outcome import Failed, Failure, Outcome, Succeeded, TurnedAway
 from rota.core.policy import Policy
 from rota.flow.execute.attempt import Attempt
@@ -18,7 +18,7 @@ from rota.store.live_runs import Claimed
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 DOWN = Failed(failure=Failure(type="network", message="no connection"), reached=False)
-RULE = Breaking(after=2, pause=timedelta(seconds=10))
+RULE = BreakerRule(after=2, pause=timedelta(seconds=10))
 
 
 class Plain:
@@ -29,7 +29,7 @@ class Plain:
     def read(self, _kind: str, payload: Any) -> Any:
         return payload
 
-    async def run(self, _spec: Any, _context: Context) -> Outcome:
+    async def run(self, _spec: Any, _context: AttemptContext) -> Outcome:
         return Succeeded()
 
     async def open(self) -> None: ...
@@ -47,7 +47,7 @@ class Calling(Plain):
 class Worker:
     """Breakers, a clock that the test moves, and what was told."""
 
-    def __init__(self, rule: Breaking = RULE, **given: int) -> None:
+    def __init__(self, rule: BreakerRule = RULE, **given: int) -> None:
         self.now = 0.0
         self.told: list[EngineEvent] = []
         self.breakers = Breakers(
@@ -157,7 +157,7 @@ def test_hosts_without_number_do_not_fill_the_memory() -> None:
 
 
 def test_a_worker_that_wants_none_has_none() -> None:
-    worker = Worker(Breaking(after=0))
+    worker = Worker(BreakerRule(after=0))
     attempt = worker.ask("a:1")
 
     assert isinstance(attempt, Attempt)

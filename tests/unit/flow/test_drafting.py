@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from rota.contract.schedule import read_schedule, write_schedule
 from rota.core.errors import InvalidInput
-from rota.core.ids import restamped, stamped, time_of
-from rota.core.submission import JobSpec, SpecVariant, canonical
+from rota.core.ids import build_id, read_id_time, rebuild_id
+from rota.core.submissions import JobSpec, SpecVariant, encode_canonical
 from rota.core.time import planning
-from rota.core.time.moments import rfc3339
+from rota.core.time.moments import to_rfc3339
 from rota.flow.submit.drafting import Draft, Drafting
 
 NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
-ID = stamped(NOW, b"0123456789")
+ID = build_id(NOW, b"0123456789")
 MOMENTS = st.datetimes(
     min_value=datetime(2020, 1, 1),  # noqa: DTZ001 — strategies take naive ones
     max_value=datetime(2040, 1, 1),  # noqa: DTZ001 — as above
@@ -26,7 +26,7 @@ MOMENTS = st.datetimes(
 
 @given(at=MOMENTS)
 def test_a_time_is_drafted_as_the_reader_of_schedules_reads_it(at: datetime) -> None:
-    wanted = {"at": rfc3339(at)}
+    wanted = {"at": to_rfc3339(at)}
     spec = JobSpec(name="x", kind="x", schedule=wanted)
     try:
         schedule = read_schedule(wanted, now=NOW, seed=str(ID))
@@ -39,20 +39,20 @@ def test_a_time_is_drafted_as_the_reader_of_schedules_reads_it(at: datetime) -> 
     draft = Drafting(NOW, {}).draft(spec, ID)
 
     assert draft.schedule == schedule
-    assert draft.schedule_text == canonical(write_schedule(schedule))
-    first = planning.next_tick(schedule, NOW)
+    assert draft.schedule_text == encode_canonical(write_schedule(schedule))
+    first = planning.plan_next_tick(schedule, NOW)
     assert first is not None
     assert (draft.tick_at, draft.due_at) == (first.tick.at, first.due_at)
     assert draft.is_submission
-    assert draft.id == restamped(ID, first.due_at)
+    assert draft.id == rebuild_id(ID, first.due_at)
 
 
 @pytest.mark.parametrize(
     "schedule",
     [
-        {"at": rfc3339(NOW)},
-        {"at": rfc3339(NOW - timedelta(days=1))},
-        {"at": rfc3339(NOW + timedelta(days=366 * 9))},
+        {"at": to_rfc3339(NOW)},
+        {"at": to_rfc3339(NOW - timedelta(days=1))},
+        {"at": to_rfc3339(NOW + timedelta(days=366 * 9))},
         {"at": "2026-07-02"},
         {"at": "2026-07-02T10:00:00"},
         {"at": 7},
@@ -66,7 +66,7 @@ def test_a_time_that_will_not_do_is_refused(schedule: dict[str, object]) -> None
 
 
 def test_several_times_are_more_than_one_tick() -> None:
-    times = [rfc3339(NOW + timedelta(days=days)) for days in (2, 1)]
+    times = [to_rfc3339(NOW + timedelta(days=days)) for days in (2, 1)]
 
     draft = Drafting(NOW, {}).draft(JobSpec(name="x", kind="x", schedule={"at": times}), ID)
 
@@ -75,7 +75,7 @@ def test_several_times_are_more_than_one_tick() -> None:
     assert not draft.is_submission
 
 
-TIMES = [None, rfc3339(NOW + timedelta(days=1)), "2026-07-09T10:00:00+02:00"]
+TIMES = [None, to_rfc3339(NOW + timedelta(days=1)), "2026-07-09T10:00:00+02:00"]
 SCHEDULES: list[dict[str, object]] = [
     {"immediate": True},
     {"after": "1h"},
@@ -105,7 +105,7 @@ def test_a_variant_is_drafted_as_the_spec_that_it_stands_for(
 
         draft = drafting.draft_variant(variant, lambda: ID)
 
-        whole = Drafting(NOW, {}).draft(variant.whole(), ID)
+        whole = Drafting(NOW, {}).draft(variant.to_spec(), ID)
         assert own_fields(draft) == own_fields(whole)
         assert draft.id.int >> 80 == whole.id.int >> 80
 
@@ -135,7 +135,7 @@ def test_a_variant_that_will_not_do_is_refused_with_its_field(
     wrong: dict[str, object], field: str
 ) -> None:
     spec = JobSpec(name=None, kind="x")
-    good = SpecVariant(spec, "a", {"n": 1}, {}, None, rfc3339(NOW + timedelta(days=1)))
+    good = SpecVariant(spec, "a", {"n": 1}, {}, None, to_rfc3339(NOW + timedelta(days=1)))
     drafting = Drafting(NOW, {})
     drafting.draft_variant(good, lambda: ID)
 
@@ -154,5 +154,5 @@ def test_ids_of_a_bulk_are_all_different_and_begin_with_their_due_times() -> Non
         ids.append((drafting.draft_variant(variant, lambda: ID).id, at))
 
     assert len({id_ for id_, _ in ids}) == 1000
-    assert all(time_of(id_) == at and id_.version == 7 for id_, at in ids)
+    assert all(read_id_time(id_) == at and id_.version == 7 for id_, at in ids)
     assert len({id_.int & (1 << 62) - 1 for id_, _ in ids}) == 1000

@@ -4,7 +4,7 @@ import re
 from inspect import getsource
 from pathlib import Path
 
-from rota.core.states import FINAL
+from rota.core.states import FINAL_STATES
 from rota.flow.observe import explaining
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "explanations.md"
@@ -14,4 +14,6 @@ def test_the_reference_has_all_codes_and_no_other() -> None:
     codes = set(re.findall(r'_build\(\s*"(\w+)"', getsource(explaining)))
     rows = [row.split("|")[1] for row in PAGE.read_text().splitlines() if row.startswith("| `")]
 
-    assert set(re.findall(r"`(\w+)`", "".join(rows))) == codes | {state.value for state in FINAL}
+    assert set(re.findall(r"`(\w+)`", "".join(rows))) == codes | {
+        state.value for state in FINAL_STATES
+    }

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from rota.core.errors import StoreUnavailable
-from rota.core.events import ClockApart, EngineEvent
+from rota.core.log_events import ClockSkewed, EngineEvent
 from rota.flow.observe.engine_lines import NAMES, describe_engine
 from rota.flow.observe.lines import Level
 from rota.flow.observe.log import Log
@@ -91,6 +91,6 @@ def test_every_event_of_the_engine_has_a_line() -> None:
 
 
 def test_a_duration_in_an_event_is_told_in_seconds() -> None:
-    event = ClockApart(by=timedelta(milliseconds=1500), at=datetime(2026, 7, 1, tzinfo=UTC))
+    event = ClockSkewed(by=timedelta(milliseconds=1500), at=datetime(2026, 7, 1, tzinfo=UTC))
 
     assert describe_engine(event).fields["by_s"] == 1.5

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from rota.core.attempt import Stopping
-from rota.core.executor import Context
-from rota.core.lease import SESSION_LEASE, LeaseTrust
+from rota.core.attempt import StopReason
+from rota.core.executor import AttemptContext
+from rota.core.lease import SESSION_LEASE, LeaseValidity
 from rota.core.outcome import Cancelled, HandedBack, Outcome, Succeeded
 from rota.core.policy import Policy
 from rota.flow.execute.attempt import Attempt
@@ -32,7 +32,7 @@ class Counting:
     def read(self, _kind: str, payload: Any) -> Any:
         return payload
 
-    async def run(self, _spec: Any, _context: Context) -> Outcome:
+    async def run(self, _spec: Any, _context: AttemptContext) -> Outcome:
         self.ran += 1
         return Succeeded()
 
@@ -54,7 +54,7 @@ async def test_an_attempt_that_is_cancelled_before_its_time_never_starts() -> No
     performing = asyncio.create_task(perform(attempt))
     await CLOCK.sleep(0)
 
-    attempt.stopping = Stopping.CANCEL
+    attempt.stopping = StopReason.CANCEL
     performing.cancel()
 
     assert (await performing, executor.ran) == (Cancelled(), 0)
@@ -62,10 +62,10 @@ async def test_an_attempt_that_is_cancelled_before_its_time_never_starts() -> No
 
 async def test_an_attempt_does_not_start_once_its_run_may_be_somebody_elses() -> None:
     executor = Counting()
-    trust = LeaseTrust(SESSION_LEASE, start_until=asyncio.get_running_loop().time() - 1)
+    trust = LeaseValidity(SESSION_LEASE, start_until=asyncio.get_running_loop().time() - 1)
 
     assert (await perform(an_attempt(executor), trust), executor.ran) == (
-        HandedBack(started=False),
+        HandedBack(has_started=False),
         0,
     )
 
@@ -73,14 +73,14 @@ async def test_an_attempt_does_not_start_once_its_run_may_be_somebody_elses() ->
 async def test_trust_that_ends_while_an_attempt_waits_for_its_time_keeps_it_from_starting() -> None:
     executor = Counting()
     attempt = an_attempt(executor)
-    trust = LeaseTrust(SESSION_LEASE)
+    trust = LeaseValidity(SESSION_LEASE)
     attempt.start_at = asyncio.get_running_loop().time() + 0.01
     performing = asyncio.create_task(perform(attempt, trust))
     await CLOCK.sleep(0)
 
     trust.start_until = asyncio.get_running_loop().time()
 
-    assert (await performing, executor.ran) == (HandedBack(started=False), 0)
+    assert (await performing, executor.ran) == (HandedBack(has_started=False), 0)
 
 
 async def test_an_attempt_whose_time_has_come_starts_at_once() -> None:

@@ -6,14 +6,14 @@ import pytest
 
 from rota.core.errors import InvalidInput
 from rota.core.executor import Stream
-from rota.core.masking import Mask
 from rota.core.outcome import Failed, Failure, Succeeded
+from rota.core.secret_masking import SecretMask
 from rota.flow.execute.veil import Veil
 
 
 @pytest.fixture
 def veil() -> Veil:
-    return Veil(Mask(["hunter2-and-more"]))
+    return Veil(SecretMask(["hunter2-and-more"]))
 
 
 def test_streams_are_held_back_each_for_itself(veil: Veil) -> None:

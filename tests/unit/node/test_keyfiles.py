@@ -6,7 +6,7 @@ import pytest
 
 from rota.config.database import Database
 from rota.config.settings import Api, Settings
-from rota.core.errors import InvalidSetting, SealingFailed
+from rota.core.errors import InvalidSetting, SecretsUnavailable
 from rota.node.keyfiles import MASTER_FILE, master_key, opening_key
 
 
@@ -49,5 +49,5 @@ def test_a_file_that_holds_no_key_stops_the_api_and_fails_only_attempts_of_a_wor
 
     with pytest.raises(InvalidSetting, match=r"api\.master_key"):
         master_key(settings)
-    with pytest.raises(SealingFailed, match="cannot read its master key"):
+    with pytest.raises(SecretsUnavailable, match="cannot read its master key"):
         opening_key(settings)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rota.core.errors import ComputationTooLong, Overloaded, TooMany
+from rota.core.errors import ComputationTooLong, Overloaded, RateLimitExceeded
 from rota.runtime.off_loop import PER_CALLER_MAX, THREADS, WAITING_MAX, Check, OffLoop
 
 
@@ -64,7 +64,7 @@ async def test_a_caller_may_have_a_few_under_way_and_others_still_get_a_thread()
     mine = [asyncio.create_task(off_loop.run("greedy", gate)) for gate in gates]
     await begun(gates[0])
 
-    with pytest.raises(TooMany) as refused:
+    with pytest.raises(RateLimitExceeded) as refused:
         await off_loop.run("greedy", lambda _: None)
     assert refused.value.retry_after >= 1
     # The greedy one has one thread, whatever waits.

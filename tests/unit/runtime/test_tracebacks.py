@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from rota.core.tracebacks import TracedError, mask_errors, render_text
+from rota.core.tracebacks import TracedError, mask_errors, render_traceback
 from rota.runtime import tracebacks
 from rota.runtime.tracebacks import locate_error, trace_error
 
@@ -162,7 +162,7 @@ def test_an_error_that_cannot_be_shown_is_an_error_all_the_same() -> None:
 
 
 def test_as_text_the_cause_comes_before_the_error_as_in_python() -> None:
-    text = render_text(trace_error(caught(fail)), "second")
+    text = render_traceback(trace_error(caught(fail)), "second")
 
     assert text.index("KeyError: 'first'") < text.index("direct cause")
     assert text.index("direct cause") < text.index("ValueError: second")
@@ -171,7 +171,7 @@ def test_as_text_the_cause_comes_before_the_error_as_in_python() -> None:
 
 
 def test_as_text_members_of_a_group_are_indented() -> None:
-    text = render_text(trace_error(caught(fail_in_group)), "two of them")
+    text = render_traceback(trace_error(caught(fail_in_group)), "two of them")
 
     assert "\n  | ValueError: second\n" in text
     assert "ExceptionGroup: two of them\n" in text

@@ -20,7 +20,7 @@ from rota.api.doors import Doors
 from rota.api.problems import Refusal
 from rota.api.reading import decode_body, read_body
 from rota.api.shapes.pieces import moment_or_none
-from rota.core.access import PERMITTED, Permission, Principal
+from rota.core.access import ROLE_PERMISSIONS, Permission, Principal
 from rota.core.errors import Unauthenticated
 from rota.core.origins import ChangeOrigin
 from rota.store import audit, logins
@@ -172,7 +172,7 @@ def answered(principal: Principal | None, secret: str) -> Response:
 
 
 def view(principal: Principal, secret: str) -> SessionView:
-    permitted = PERMITTED[principal.role]
+    permitted = ROLE_PERMISSIONS[principal.role]
     return SessionView(
         key_id=f"key_{principal.key_id.hex}",
         name=principal.name,

@@ -11,7 +11,7 @@ from rota.api.shapes.load import BusyJob, Kinds, KindView, LoadPart, LoadQuery, 
 from rota.api.shapes.pieces import moment
 from rota.api.views import loaded
 from rota.core.access import Permission
-from rota.core.time.crowding import Span
+from rota.core.time.tick_density import DensitySpan
 from rota.flow.observe import load
 from rota.store import kinds
 
@@ -41,7 +41,7 @@ async def get_load(call: Call) -> Reply:
         seconds=now.second, microseconds=now.microsecond
     )
     until = instant(query.until, "until") or since + USUAL
-    span = Span(since=since, until=until, width=width)
+    span = DensitySpan(since=since, until=until, width=width)
     async with call.in_tenant():
         compute = await load.ahead(call.conn, span, tenant_id=call.tenant_id)
     found = await call.compute(compute)

@@ -30,8 +30,8 @@ from rota.api.shapes.cluster import (
 from rota.api.shapes.pieces import moment, moment_or_none
 from rota.core.access import Permission
 from rota.core.errors import NotFound
-from rota.core.limits import Limits, Rate
-from rota.core.submission import check_name
+from rota.core.limits import GateLimits, RateLimit
+from rota.core.submissions import check_name
 from rota.core.tenancy import EVERY_TENANT
 from rota.core.time import durations
 from rota.store import cluster_views, gates, hints, names, sessions, tenant_queues
@@ -90,7 +90,7 @@ def queue_view(row: QueueRow) -> QueueView:
     if row.rate_count is not None and row.rate_per is not None:
         rate = {
             "count": row.rate_count,
-            "per": durations.iso(row.rate_per),
+            "per": durations.to_iso(row.rate_per),
             "burst": row.rate_burst,
         }
     return QueueView(
@@ -192,8 +192,10 @@ async def limit_queue(call: Call) -> Reply:
     rate = None
     if draft.rate is not None:
         per = durations.parse(draft.rate.per, field="rate.per")
-        rate = Rate(count=draft.rate.count, per=per, burst=draft.rate.burst)
-    limits = None if draft.max is None and rate is None else Limits(most=draft.max, rate=rate)
+        rate = RateLimit(count=draft.rate.count, per=per, burst=draft.rate.burst)
+    limits = (
+        None if draft.max is None and rate is None else GateLimits(max_running=draft.max, rate=rate)
+    )
     for_all = call.is_for_all_tenants
     if for_all:
         await gates.limit_queue(call.conn, queue_id, limits)

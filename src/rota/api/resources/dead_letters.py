@@ -26,9 +26,9 @@ from rota.api.shapes.pieces import moment
 from rota.api.shapes.runs import BulkDone, BulkDraft, EditManyDraft, ReplayManyDraft, RunView
 from rota.api.views import run_detail
 from rota.core.access import Permission
-from rota.core.bulk import RunFilter
+from rota.core.bulk_operations import BulkRunFilter
 from rota.core.errors import InvalidInput, NotFound
-from rota.core.time.schedule import STEP
+from rota.core.time.schedule import MICROSECOND
 from rota.flow.submit import editing, reviving
 from rota.flow.submit.editing import PayloadEdit
 from rota.flow.submit.reviving import AT_ONCE, Pace
@@ -116,14 +116,14 @@ async def get_dead_group(call: Call) -> Reply:
 
 def group_filter(
     call: Call, *, kind: str | None, fingerprint: str | None = None
-) -> tuple[RunFilter, dict[str, Any]]:
+) -> tuple[BulkRunFilter, dict[str, Any]]:
     """Return the filter of the query, and its period for the response. The end defaults to now,
     inclusive.
     """
     query: DeadGroupQuery = call.query
     since = instant(query.since, "since") or call.now - LATELY
-    until = instant(query.until, "until") or call.now + STEP
-    which = RunFilter(
+    until = instant(query.until, "until") or call.now + MICROSECOND
+    which = BulkRunFilter(
         job_id=None if query.job_id is None else identifiers.read("job_id", query.job_id),
         kind=kind,
         fingerprint=fingerprint,

@@ -30,9 +30,9 @@ from rota.api.shapes.pieces import moment
 from rota.contract import cloudevents
 from rota.contract.event import EventAttributes, EventsDraft
 from rota.core.access import Permission
-from rota.core.arrivals.event import OWN, NewEvent, checked
-from rota.core.arrivals.replaying import EventFilter
 from rota.core.errors import InvalidInput
+from rota.core.event_rules.event import EVENT_ATTRIBUTES, NewEvent, check_event
+from rota.core.event_rules.replay import ReplayFilter
 from rota.core.time import moments
 from rota.flow.events import replaying, taking
 from rota.flow.events.replaying import range_of
@@ -47,21 +47,21 @@ LARGEST: Final = 8_000_000
 def read_events(raw: bytes, request: Request) -> list[NewEvent]:
     """Read the events of a request, in Rota's format or one of three CloudEvents formats."""
     media = request.headers.get("content-type", "").split(";")[0].strip().lower()
-    if media == cloudevents.BATCH:
+    if media == cloudevents.BATCH_MEDIA_TYPE:
         return cloudevents.read_batch(decode_body(raw, request, list[Any]))
-    if media == cloudevents.STRUCTURED:
+    if media == cloudevents.STRUCTURED_MEDIA_TYPE:
         return [cloudevents.read_structured(decode_body(raw, request, dict[str, Any]))]
     if cloudevents.is_binary(request.headers):
         data = decode_body(raw, request, Any, required=False) if raw else None
         return [cloudevents.read_binary(request.headers, data)]
     if media.startswith("application/cloudevents"):
-        wanted = f"{cloudevents.STRUCTURED} or {cloudevents.BATCH}"
+        wanted = f"{cloudevents.STRUCTURED_MEDIA_TYPE} or {cloudevents.BATCH_MEDIA_TYPE}"
         raise Refusal("unsupported_media_type", f"send CloudEvents as {wanted}")
     return own_events(decode_body(raw, request, EventsDraft))
 
 
 def own_events(draft: EventsDraft) -> list[NewEvent]:
-    has_single = any(getattr(draft, name) is not UNSET for name in OWN)
+    has_single = any(getattr(draft, name) is not UNSET for name in EVENT_ATTRIBUTES)
     if draft.events is UNSET:
         if draft.type is UNSET:
             raise InvalidInput("type", None, "required; or send several events in `events`")
@@ -88,7 +88,7 @@ async def send_event_gathered(call: Call) -> Reply:
     """Send a single event in a shared commit with concurrent requests."""
     if len(call.body) != 1:
         raise GoAlone
-    event = checked(call.body[0], event_id=call.service.new_id(), now=call.now)
+    event = check_event(call.body[0], event_id=call.service.new_id(), now=call.now)
     taken, reply = await call.service.gathered.events.submit(call, event, told_alone)
     if taken.run_ids and not taken.duplicate:
         call.hints.add(hints.RUNS)
@@ -104,8 +104,8 @@ async def send_event_gathered(call: Call) -> Reply:
     body=EventsDraft,
     read=read_events,
     other_bodies={
-        cloudevents.STRUCTURED: {"type": "object"},
-        cloudevents.BATCH: {"type": "array"},
+        cloudevents.STRUCTURED_MEDIA_TYPE: {"type": "object"},
+        cloudevents.BATCH_MEDIA_TYPE: {"type": "array"},
     },
     answer=EventsTaken,
     status=202,
@@ -175,13 +175,13 @@ def taken_view(events: Sequence[TakenEvent]) -> EventsTaken:
 async def list_events(call: Call) -> Reply:
     """List received events, newest first."""
     query: EventsQuery = call.query
-    which = EventFilter(
+    which = ReplayFilter(
         type=query.type,
         source=query.source,
         since=instant(query.since, "since"),
         until=instant(query.until, "until"),
     )
-    filters = ["events", which.said()]
+    filters = ["events", which.to_values()]
     wanted = range_of(which)
     place = place_of(query.cursor, filters)
     if place is not None:
@@ -227,7 +227,7 @@ async def replay_events(call: Call) -> Reply:
     """
     draft: EventsReplayDraft = call.body
     fields = draft.filter
-    which = EventFilter(
+    which = ReplayFilter(
         type=fields.type,
         source=fields.source,
         since=instant(fields.since, "filter.since"),
@@ -269,7 +269,7 @@ def event_view(row: Row, names: Mapping[UUID, str]) -> EventView:
         subject=body["subject"],
         received_at=moment(row.received_at),
         data=body["data"],
-        attributes={name: value for name, value in body.items() if name not in OWN},
+        attributes={name: value for name, value in body.items() if name not in EVENT_ATTRIBUTES},
         matches=[match_view(match, names) for match in json.loads(row.matches)],
     )
 

@@ -20,8 +20,8 @@ from rota.api.shapes.external import (
 from rota.core.access import Permission
 from rota.core.errors import LeaseLost, NotFound
 from rota.core.executor import Stream
-from rota.core.states import HELD
-from rota.core.submission import check_visible_name
+from rota.core.states import CLAIMED_STATES
+from rota.core.submissions import check_visible_name
 from rota.flow.submit import external
 from rota.flow.submit.external import LEASE, Outside, Said, Told
 from rota.store import run_views
@@ -123,7 +123,7 @@ async def read(call: Call, word: ExternalWord) -> Told:
     row = await run_views.get(call.conn, tenant_id=call.tenant_id, run_id=run_id)
     if row is None:
         raise NotFound("run", call.params["run_id"])
-    if row.kind != external.KIND or row.session_id is None or row.state not in HELD:
+    if row.kind != external.KIND or row.session_id is None or row.state not in CLAIMED_STATES:
         raise LeaseLost(thing="run", id=call.params["run_id"])
     output = [
         Said(piece.seq, STREAMS[piece.stream], piece.text.encode(errors="replace").decode())

@@ -16,9 +16,9 @@ from rota.api.shapes.pieces import moment_or_none
 from rota.api.shapes.runs import RunState, RunView
 from rota.core import states as core_states
 from rota.core.access import Permission
-from rota.core.aliases import RUN_STATUSES, statuses_of
-from rota.core.graphs import counts, graph_plain
-from rota.core.maps import progress
+from rota.core.aliases import RUN_STATUSES, resolve_statuses
+from rota.core.graphs import count_step_states, to_plain_graph
+from rota.core.maps import describe_progress
 from rota.flow.graphs import controlling, reading
 from rota.flow.graphs.reading import ShownRun, ShownStep
 from rota.store import hints
@@ -61,7 +61,7 @@ async def list_members(call: Call) -> Reply:
     """
     row = await run_row(call)
     query: MembersQuery = call.query
-    status = statuses_of(query.status, RUN_STATUSES)
+    status = resolve_statuses(query.status, RUN_STATUSES)
     filters: list[Any] = ["members", str(row.id), query.step, status]
     place = place_of(query.cursor, filters)
     found = await reading.members(
@@ -154,10 +154,10 @@ def run_graph_view(shown: ShownRun) -> RunGraphView:
         start_time=moment_or_none(shown.run.started_at if seen is None else seen.started_at),
         paused_at=None if seen is None else moment_or_none(seen.paused_at),
         end_time=moment_or_none(shown.run.finished_at),
-        counts=counts(shown.board),
+        counts=count_step_states(shown.board),
         critical_path=[names[index] for index in shown.critical],
         steps=[step_view(step, names, set(shown.critical)) for step in shown.steps],
-        graph=graph_plain(shown.graph),
+        graph=to_plain_graph(shown.graph),
     )
 
 
@@ -186,9 +186,9 @@ def map_view(found: Map) -> MapView:
     return MapView(
         total=found.total,
         made=found.made,
-        alive=found.tally.alive,
+        alive=found.tally.live,
         succeeded=found.succeeded,
         failed=found.failed,
         cancelled=found.cancelled,
-        progress=progress(found.tally),
+        progress=describe_progress(found.tally),
     )

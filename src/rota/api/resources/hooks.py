@@ -23,11 +23,11 @@ from rota.api.shapes.pieces import moment, moment_or_none
 from rota.api.shapes.runs import PageQuery
 from rota.core import signatures
 from rota.core.access import Permission
-from rota.core.arrivals.event import MOST_EVENT, MOST_TYPE
-from rota.core.arrivals.hooks import Style, check_secret
-from rota.core.errors import InvalidInput, SealingFailed
-from rota.core.sealing import NONCE
-from rota.core.submission import check_name, check_visible_name
+from rota.core.errors import InvalidInput, SecretsUnavailable
+from rota.core.event_rules.event import EVENT_BYTES_MAX, EVENT_TYPE_LENGTH_MAX
+from rota.core.event_rules.hooks import SignatureStyle, check_secret
+from rota.core.secret_encryption import NONCE_BYTES
+from rota.core.submissions import check_name, check_visible_name
 from rota.core.time import durations
 from rota.flow.events.hooking import Handed, hear
 from rota.store import hints, hooks
@@ -38,19 +38,19 @@ LONGEST_FORMER: Final = durations.parse("30d")
 
 
 def sealing(call: Call) -> Seal:
-    return Seal(master=master(call), nonce=call.service.random_bytes(NONCE))
+    return Seal(master=master(call), nonce=call.service.random_bytes(NONCE_BYTES))
 
 
 def master(call: Call) -> bytes:
     if call.service.master is None:
-        raise SealingFailed(reason="no master key is configured", remedy="set api.master_key")
+        raise SecretsUnavailable(reason="no master key is configured", remedy="set api.master_key")
     return call.service.master
 
 
-def secret_of(call: Call, given: str | None, style: Style) -> str:
+def secret_of(call: Call, given: str | None, style: SignatureStyle) -> str:
     if given is not None:
         return check_secret(given, style)
-    return signatures.secret_of(call.service.random_bytes(SECRET))
+    return signatures.format_secret(call.service.random_bytes(SECRET))
 
 
 def fields(hook: Hook) -> dict[str, Any]:
@@ -89,10 +89,10 @@ async def create_hook(call: Call) -> Reply:
     The response contains its secret, which is shown only once.
     """
     draft: HookDraft = call.body
-    kind = check_name(draft.type, "type", most=MOST_TYPE)
+    kind = check_name(draft.type, "type", max_length=EVENT_TYPE_LENGTH_MAX)
     if "*" in kind:
         raise InvalidInput("type", draft.type, "expected a single type, without *")
-    secret = secret_of(call, draft.secret, Style(draft.style))
+    secret = secret_of(call, draft.secret, SignatureStyle(draft.style))
     new = NewHook(
         id=call.service.new_id(),
         tenant_id=call.tenant_id,
@@ -151,8 +151,8 @@ async def rotate_hook(call: Call) -> Reply:
     """
     draft: RotateDraft = call.body or RotateDraft()
     hook_id = identifiers.read("hook_id", call.params["hook_id"])
-    former_for = durations.parse(draft.former_for, field="former_for", longest=LONGEST_FORMER)
-    style = Style((await hooks.get(call.conn, hook_id, tenant_id=call.tenant_id)).style)
+    former_for = durations.parse(draft.former_for, field="former_for", maximum=LONGEST_FORMER)
+    style = SignatureStyle((await hooks.get(call.conn, hook_id, tenant_id=call.tenant_id)).style)
     secret = secret_of(call, draft.secret, style)
     hook = await hooks.rotate(
         call.conn,
@@ -191,7 +191,7 @@ def read_data(raw: bytes) -> Any:
     read=read_raw,
     answer=EventTaken,
     status=202,
-    largest_body=MOST_EVENT,
+    largest_body=EVENT_BYTES_MAX,
     is_hook=True,
     problems=("unauthenticated", "malformed_request", "too_large", "quota_exceeded"),
     example={"amount": 150},

@@ -23,8 +23,8 @@ from rota.api.shapes.jobs import (
 from rota.contract.policy import read_stored_policy
 from rota.core import aliases
 from rota.core.access import Permission
-from rota.core.binding import MARK
 from rota.core.errors import NotFound
+from rota.core.secret_references import REFERENCE_START
 from rota.core.states import JobState
 from rota.core.time.planning import NO_CALENDARS
 from rota.flow.submit import changing
@@ -63,7 +63,7 @@ async def create_job_gathered(call: Call) -> Reply:
             raise GoAlone
         drafting = Drafting(call.now, NO_CALENDARS, origin=making.origin_of(call))
         draft = drafting.draft(spec, call.service.new_id())
-        if MARK in f"{draft.payload_text}{draft.graph_text}":
+        if REFERENCE_START in f"{draft.payload_text}{draft.graph_text}":
             # The check for missing secrets needs the tenant's transaction.
             raise GoAlone
         if draft.exactly_once:
@@ -138,7 +138,7 @@ async def list_jobs(call: Call) -> Reply:
     One-time submissions are sorted by their due time.
     """
     query: JobsQuery = call.query
-    status = aliases.statuses_of(query.status, aliases.JOB_STATUSES)
+    status = aliases.resolve_statuses(query.status, aliases.JOB_STATUSES)
     sort = query.type or ("all" if DOING & set(status) else "definition")
     filters = [sort, status, query.user_id, query.kind, query.queue, query.label, query.q]
     filters += [query.created_after, query.created_before]

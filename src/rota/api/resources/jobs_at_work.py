@@ -16,11 +16,11 @@ from rota.api.shapes.jobs import (
 )
 from rota.api.shapes.runs import RunsOfJobQuery, RunView
 from rota.core.access import Permission
-from rota.core.aliases import RUN_STATUSES, statuses_of
+from rota.core.aliases import RUN_STATUSES, resolve_statuses
 from rota.core.overlap import Overlap
 from rota.core.priority import parse_priority
 from rota.core.states import RunState
-from rota.core.submission import RunSpec
+from rota.core.submissions import RunSpec
 from rota.core.time.policies import CatchUp
 from rota.flow.observe.explaining import explain_job
 from rota.flow.observe.scheduled_runs import explain_submission
@@ -186,7 +186,7 @@ async def get_job_status(call: Call) -> Reply:
 async def list_runs_of_job(call: Call) -> Reply:
     """List the runs of a job, newest first."""
     row = await job_row(call)
-    status = statuses_of(call.query.status, RUN_STATUSES)
+    status = resolve_statuses(call.query.status, RUN_STATUSES)
     trigger = call.query.trigger or None
     filters = ["runs of", row.id.hex, trigger, *status]
     place = place_of(call.query.cursor, filters)

@@ -17,7 +17,7 @@ from rota.api.shapes.pieces import moment
 from rota.api.shapes.runs import PageQuery
 from rota.api.views import loaded
 from rota.core.access import Permission
-from rota.core.manifest.differences import differences
+from rota.core.manifest.differences import find_differences
 from rota.store import audit
 from rota.store.audit import Entry, Filter
 
@@ -82,7 +82,7 @@ def fields(
         if name not in after:
             yield ChangedFieldView(field=name, before=None, after=None, is_shown=False)
             continue
-        for change in differences(before.get(name), after[name], name):
+        for change in find_differences(before.get(name), after[name], name):
             yield ChangedFieldView(
                 field=change.field, before=change.before, after=change.after, is_shown=True
             )

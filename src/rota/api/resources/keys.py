@@ -11,7 +11,7 @@ from rota.api.shapes.pieces import moment, moment_or_none
 from rota.api.shapes.runs import PageQuery
 from rota.api.shapes.tenancy import KeyDraft, KeyMade, KeyView
 from rota.core import api_keys
-from rota.core.access import Permission, Role, demand_grant
+from rota.core.access import Permission, Role, require_grant
 from rota.core.errors import InvalidInput
 from rota.core.time import durations
 from rota.store import keys
@@ -40,11 +40,11 @@ async def made_key(call: Call, tenant_id: int) -> KeyMade:
     """Create a key with a role that the caller may grant."""
     draft: KeyDraft = call.body
     role = Role(draft.role)
-    demand_grant(call.principal, role)
+    require_grant(call.principal, role)
     lifetime = LIFETIME
     if draft.lifetime is not None:
         lifetime = durations.parse(draft.lifetime, field="lifetime")
-    secret = api_keys.make(call.service.random_bytes(32))
+    secret = api_keys.create_key(call.service.random_bytes(32))
     stored = await keys.create(
         call.conn,
         NewKey(
@@ -79,7 +79,7 @@ async def create_key(call: Call) -> Reply:
     The response contains the key, which is shown only once.
     """
     if call.body.role == Role.PLATFORM.value:
-        demand_grant(call.principal, Role.PLATFORM)
+        require_grant(call.principal, Role.PLATFORM)
         raise InvalidInput(
             "role", "platform", "use POST /v1/tenants/{tenant_id}/keys to create a platform key"
         )

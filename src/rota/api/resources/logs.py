@@ -24,7 +24,7 @@ from rota.api.streams import EVENT_STREAM, STREAM_TIMEOUT_S
 from rota.core.access import Permission
 from rota.core.errors import NotFound
 from rota.core.executor import Stream
-from rota.core.states import FINAL
+from rota.core.states import FINAL_STATES
 from rota.store import run_views
 from rota.store.driver import Connection
 from rota.store.logs import Line
@@ -63,7 +63,7 @@ async def get_logs(call: Call) -> Reply:
             conn, tenant_id=call.tenant_id, run_id=run_id, after=place, limit=call.query.limit
         )
     last = f"{lines[-1].attempt}.{lines[-1].seq}" if lines else call.query.after
-    is_complete = row.state in FINAL and len(lines) < call.query.limit
+    is_complete = row.state in FINAL_STATES and len(lines) < call.query.limit
     return Reply(
         Logs(data=[log_line(line) for line in lines], cursor=last, is_complete=is_complete)
     )

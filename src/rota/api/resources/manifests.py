@@ -21,14 +21,14 @@ from rota.api.shapes.manifests import (
 )
 from rota.api.shapes.pieces import moment
 from rota.contract.calendar import read_calendar
-from rota.contract.drafts import spec_of
 from rota.contract.job import JobDraft, JobFields
-from rota.core.access import Permission, demand
+from rota.contract.job_drafts import build_spec
+from rota.core.access import Permission, require_permission
 from rota.core.errors import InvalidInput
 from rota.core.kind_remedies import warn_unknown_fields, warn_unserved
-from rota.core.manifest.declared import Declared, Manifest, manifest
+from rota.core.manifest.declaration import JobManifest, ManifestJob, build_manifest
 from rota.core.origins import ChangeOrigin
-from rota.core.submission import within
+from rota.core.submissions import prefix_errors
 from rota.core.time.budget import Check
 from rota.flow.submit import applying
 from rota.flow.submit.applying import Action, Change, Looking, Plan, Wish
@@ -119,14 +119,14 @@ async def apply_manifest(call: Call) -> Reply:
     done = await applying.apply(await looking(call), wanted, wish)
     if done.calendars:
         # Other jobs of the tenant may use them. A refusal rolls the transaction back.
-        demand(call.principal, Permission.MANAGE)
+        require_permission(call.principal, Permission.MANAGE)
     if done.changes or done.touched or done.calendars:
         await note(call, wanted.project, done)
     call.hints |= {hints.JOBS, hints.RUNS, hints.CANCELS}
     return Reply(view(wanted.project, done, await warnings(call, wanted), done=True))
 
 
-async def warnings(call: Call, wanted: Manifest) -> list[str]:
+async def warnings(call: Call, wanted: JobManifest) -> list[str]:
     """Return warnings about active jobs: no worker, or a field that workers refuse."""
     active = [job.spec for job in wanted.jobs if not job.paused]
     served = await call.service.served.kinds(call.service.pool, call.principal.tenant)
@@ -137,30 +137,30 @@ async def warnings(call: Call, wanted: Manifest) -> list[str]:
     return notices
 
 
-def read(call: Call, draft: ManifestDraft, check: Check) -> Manifest:
+def read(call: Call, draft: ManifestDraft, check: Check) -> JobManifest:
     jobs = []
     for index, job in enumerate(draft.jobs):
         check()
-        with within(f"jobs[{index}]"):
+        with prefix_errors(f"jobs[{index}]"):
             jobs.append(declared(call, job))
     dates = []
     for index, item in enumerate(draft.calendars):
         if item.calendar.get("name", item.name) != item.name:
             wanted = "must equal the `name` next to `calendar`, or be omitted"
             raise InvalidInput(f"calendars[{index}].calendar.name", item.calendar["name"], wanted)
-        with within(f"calendars[{index}].calendar"):
+        with prefix_errors(f"calendars[{index}].calendar"):
             dates.append(read_calendar({**item.calendar, "name": item.name}))
-    return manifest(draft.project, jobs, dates)
+    return build_manifest(draft.project, jobs, dates)
 
 
-def declared(call: Call, job: DeclaredJob) -> Declared:
+def declared(call: Call, job: DeclaredJob) -> ManifestJob:
     values = {info.name: getattr(job, info.name) for info in structs.fields(JobFields)}
-    spec = spec_of(JobDraft(**values), tenant=call.principal.tenant)
+    spec = build_spec(JobDraft(**values), tenant=call.principal.tenant)
     when = (job.schedule, job.schedule_type, job.schedule_time, job.cron_expression, job.timezone)
     if all(value is UNSET for value in when):
         # A new job without a schedule runs at once; one in a file would run with each new project.
         spec = replace(spec, schedule={"on_demand": True})
-    return Declared(spec=spec, paused=None if job.paused is UNSET else job.paused)
+    return ManifestJob(spec=spec, paused=None if job.paused is UNSET else job.paused)
 
 
 async def looking(call: Call) -> Looking:

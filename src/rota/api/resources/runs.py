@@ -30,7 +30,7 @@ from rota.api.shapes.runs import (
 )
 from rota.core import states as core_states
 from rota.core.access import Permission
-from rota.core.aliases import RUN_STATUSES, statuses_of
+from rota.core.aliases import RUN_STATUSES, resolve_statuses
 from rota.core.errors import NotFound
 from rota.flow.observe.explaining import explain
 from rota.flow.submit import cancelling, reviving
@@ -69,7 +69,7 @@ async def listed(call: Call, chosen: RunFilter, filters: list[Any], *, dead: boo
 
 def filter_of(query: RunsQuery) -> tuple[RunFilter, list[Any]]:
     """Return the filter, and the values that a cursor must match."""
-    status = statuses_of(query.status, RUN_STATUSES)
+    status = resolve_statuses(query.status, RUN_STATUSES)
     chosen = RunFilter(
         states=frozenset(map(core_states.RunState, status)),
         job_id=None if query.job_id is None else identifiers.read("job_id", query.job_id),
@@ -127,7 +127,7 @@ async def list_executions(call: Call) -> Reply:
 
     `GET /v1/job/executions` is an alias.
     """
-    worker, status = call.query.worker_id, statuses_of(call.query.status, RUN_STATUSES)
+    worker, status = call.query.worker_id, resolve_statuses(call.query.status, RUN_STATUSES)
     states = frozenset(map(core_states.RunState, status))
     chosen = RunFilter(worker=worker_of(worker), states=states)
     return await listed(call, chosen, ["executions", worker, *status])

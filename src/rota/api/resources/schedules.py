@@ -18,13 +18,13 @@ from rota.api.shapes.schedules import (
 )
 from rota.contract.schedule import read_schedule, write_schedule
 from rota.core.access import Permission
-from rota.core.backfills import Only, Order
+from rota.core.backfills import BackfillOrder, BackfillSelection
 from rota.core.errors import InvalidInput
 from rota.core.priority import parse_priority
-from rota.core.submission import within
-from rota.core.time import durations, zones
+from rota.core.submissions import prefix_errors
+from rota.core.time import durations, preview, zones
 from rota.core.time.budget import PREVIEW_STEPS_MAX, Check, SearchBudget
-from rota.core.time.preview import Preview, preview
+from rota.core.time.preview import SchedulePreview
 from rota.flow.submit import backfilling
 from rota.flow.submit.backfilling import LOW, Range
 from rota.flow.submit.backfills.asking import Asked, Wanted, ask
@@ -51,9 +51,9 @@ async def preview_schedule(call: Call) -> Reply:
     now = call.now
 
     def compute(check: Check) -> PreviewView:
-        with within("schedule"):
+        with prefix_errors("schedule"):
             schedule = read_schedule(draft.schedule, now=now, seed="preview")
-        shown = preview(
+        shown = preview.preview_schedule(
             schedule,
             now,
             count=draft.count,
@@ -66,7 +66,7 @@ async def preview_schedule(call: Call) -> Reply:
     return Reply(await call.compute(compute))
 
 
-def preview_view(shown: Preview, schedule: dict[str, Any]) -> PreviewView:
+def preview_view(shown: SchedulePreview, schedule: dict[str, Any]) -> PreviewView:
     return PreviewView(
         sentence=shown.sentence,
         follows=shown.follows.value,
@@ -77,8 +77,8 @@ def preview_view(shown: Preview, schedule: dict[str, Any]) -> PreviewView:
             UpcomingView(
                 at=moment(tick.at),
                 due_at=moment(tick.due_at),
-                local=zones.local_text(tick.at, shown.timezone),
-                viewed=tick.viewed.isoformat(),
+                local=zones.format_local_time(tick.at, shown.timezone),
+                viewed=tick.viewer_local.isoformat(),
                 notes=list(tick.notes),
             )
             for tick in shown.upcoming
@@ -117,7 +117,7 @@ async def backfill_job(call: Call) -> Reply:
         Range(
             since=since,
             until=until,
-            only=Only(draft.only),
+            only=BackfillSelection(draft.only),
             priority=LOW if draft.priority is None else parse_priority(draft.priority),
             at_once=draft.at_once,
             name=draft.name,
@@ -166,8 +166,8 @@ async def create_backfill(call: Call) -> Reply:
         Wanted(
             since=since,
             until=until,
-            only=Only(plan.only),
-            order=Order(plan.order),
+            only=BackfillSelection(plan.only),
+            order=BackfillOrder(plan.order),
             at_once=plan.at_once,
             priority=LOW if plan.priority is None else parse_priority(plan.priority),
             payload=plan.payload,
@@ -199,5 +199,5 @@ def planned_view(asked: Asked) -> BackfillPlanned:
         new=counted.new,
         undecided=counted.undecided,
         estimated=counted.is_guess,
-        takes=None if counted.takes is None else durations.iso(counted.takes),
+        takes=None if counted.takes is None else durations.to_iso(counted.takes),
     )

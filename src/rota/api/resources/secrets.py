@@ -8,8 +8,8 @@ from rota.api.shapes.pieces import moment
 from rota.api.shapes.runs import PageQuery
 from rota.api.shapes.tenancy import SecretDraft, SecretView
 from rota.core.access import Permission
-from rota.core.errors import SealingFailed
-from rota.core.sealing import NONCE
+from rota.core.errors import SecretsUnavailable
+from rota.core.secret_encryption import NONCE_BYTES
 from rota.store import sealed
 from rota.store.sealed import Secret
 
@@ -37,14 +37,14 @@ async def put_secret(call: Call) -> Reply:
     """
     master = call.service.master
     if master is None:
-        raise SealingFailed(reason="no master key is configured", remedy="set api.master_key")
+        raise SecretsUnavailable(reason="no master key is configured", remedy="set api.master_key")
     stored = await sealed.put(
         call.conn,
         tenant_id=call.tenant_id,
         name=call.params["name"],
         value=call.body.value.encode(),
         master=master,
-        nonce=call.service.random_bytes(NONCE),
+        nonce=call.service.random_bytes(NONCE_BYTES),
     )
     await audited(call, "secret.put", "secret", stored.name, {"version": stored.version})
     return Reply(view(stored))

@@ -15,7 +15,7 @@ from rota.api.call import Call, Reply, Service
 from rota.api.operations import catalogue, operation
 from rota.api.problems import KINDS, Refusal
 from rota.api.shapes.pieces import moment_or_none
-from rota.core.access import Permission, Principal, may
+from rota.core.access import Permission, Principal, is_allowed
 from rota.core.clock import CLOCK_OFFSET_LIMIT
 from rota.core.errors import NotFound, StoreUnavailable
 from rota.core.time import durations
@@ -113,7 +113,7 @@ def expiry_warning(who: Principal, now: datetime) -> str | None:
     left = who.expires_at - now
     if left > EXPIRY_WARNING:
         return None
-    return f"this key expires in {durations.words(max(left, timedelta(0)))}; {remedy}"
+    return f"this key expires in {durations.to_words(max(left, timedelta(0)))}; {remedy}"
 
 
 @operation(
@@ -130,7 +130,7 @@ async def get_metrics(call: Call) -> Reply:
     A platform key gets the metrics of the installation and of this process. Other keys get the
     series of their own tenant.
     """
-    is_platform = may(call.principal, Permission.PLATFORM)
+    is_platform = is_allowed(call.principal, Permission.PLATFORM)
     try:
         async with call.connection() as conn:
             if not is_platform:

@@ -18,7 +18,7 @@ from rota.api.shapes.tenancy import (
     TenantEdit,
     TenantView,
 )
-from rota.contract.quotas import QuotasDraft, from_quotas, to_quotas
+from rota.contract.quotas import QuotasDraft, to_quotas, write_quotas
 from rota.core.access import Permission
 from rota.core.errors import NotFound
 from rota.core.quotas import Quotas
@@ -45,7 +45,7 @@ def view(tenant: Tenant) -> TenantView:
         tenant_id=tenant.id,
         name=tenant.name,
         weight=tenant.weight,
-        quotas=from_quotas(tenant.quotas),
+        quotas=write_quotas(tenant.quotas),
         is_paused=tenant.paused_at is not None,
         paused_at=moment_or_none(tenant.paused_at),
         created_at=moment(tenant.created_at),

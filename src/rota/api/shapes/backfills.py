@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from rota.api.shapes.pieces import Cursor, Json, Limit, Moment
-from rota.contract.pieces import Priority
+from rota.contract.field_types import Priority
 
 BackfillStatus = Literal["running", "paused", "cancelling", "finished", "cancelled"]
 

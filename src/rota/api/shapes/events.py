@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from rota.api.shapes.pieces import Cursor, Duration, Limit, Moment, Name
-from rota.contract.documents import SECRET
+from rota.contract.documents import SECRET_META
 from rota.contract.event import EventText, EventType
 
 Outcome = Literal["matched", "gathered", "filtered", "paused", "failed"]
@@ -135,7 +135,7 @@ class HookDraft(Struct, kw_only=True, forbid_unknown_fields=True):
         Annotated[str, Meta(min_length=1, max_length=200)] | None,
         Meta(
             description="A secret chosen by the sender. Default: a random one.",
-            extra=SECRET,
+            extra=SECRET_META,
         ),
     ] = None
 
@@ -145,7 +145,7 @@ class RotateDraft(Struct, kw_only=True, forbid_unknown_fields=True):
         Annotated[str, Meta(min_length=1, max_length=200)] | None,
         Meta(
             description="A secret chosen by the sender. Default: a random one.",
-            extra=SECRET,
+            extra=SECRET_META,
         ),
     ] = None
     former_for: Annotated[

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from rota.api.shapes.pieces import Duration, Name
-from rota.contract.bodies import CalendarObject
+from rota.contract.document_fields import CalendarObject
 from rota.contract.job import JobFields
 
 Project = Annotated[str, Meta(min_length=1, max_length=64)]

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
-from rota.contract.pieces import Duration, Json, Labels, Moment, Name, Priority, Word
+from rota.contract.field_types import Duration, Json, Labels, Moment, Name, Priority, Word
 from rota.core.time import moments
 
 __all__ = [
@@ -77,7 +77,7 @@ IN_STATES: Final = (
 
 def moment(value: datetime) -> str:
     """Format a time in UTC, with a Z."""
-    return moments.rfc3339(value)
+    return moments.to_rfc3339(value)
 
 
 def moment_or_none(value: datetime | None) -> str | None:

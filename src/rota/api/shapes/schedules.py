@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from rota.api.shapes.pieces import Moment, Name
-from rota.contract.bodies import ScheduleObject
-from rota.contract.pieces import Priority
+from rota.contract.document_fields import ScheduleObject
+from rota.contract.field_types import Priority
 
 
 class PreviewDraft(Struct, kw_only=True, forbid_unknown_fields=True):

@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from rota.api.shapes.pieces import Cursor, Duration, Limit, Moment, Name
-from rota.contract.bodies import CalendarObject
-from rota.contract.documents import SECRET
+from rota.contract.document_fields import CalendarObject
+from rota.contract.documents import SECRET_META
 from rota.contract.quotas import QuotasDraft
-from rota.core.masking import SHORTEST
+from rota.core.secret_masking import MASKED_BYTES_MIN
 
 Weight = Annotated[int, Meta(ge=1, le=1000)]
 RoleName = Literal["viewer", "operator", "admin", "platform"]
@@ -103,8 +103,8 @@ class KeysRevoked(Struct, kw_only=True, frozen=True):
 
 class SecretDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     value: Annotated[
-        Annotated[str, Meta(min_length=SHORTEST, max_length=64_000)],
-        Meta(description="The secret. Shorter values cannot be masked in logs.", extra=SECRET),
+        Annotated[str, Meta(min_length=MASKED_BYTES_MIN, max_length=64_000)],
+        Meta(description="The secret. Shorter values cannot be masked in logs.", extra=SECRET_META),
     ]
 
 

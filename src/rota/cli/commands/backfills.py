@@ -16,7 +16,7 @@ from rota.cli.options import SWITCH, TALK, YES, Talk, some
 from rota.cli.reading import json_of
 from rota.cli.tables import Column, shown
 from rota.cli.terminal import raw_output
-from rota.core.backfills import UNFINISHED, BackfillState
+from rota.core.backfills import UNFINISHED_STATES, BackfillState
 from rota.core.time import durations
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def told(counted: Any) -> str:
     sentence = f"{about}{counted.ticks:,} ticks: {', '.join(parts) or 'none'}; "
     sentence += f"{about}{counted.new:,} would run"
     if counted.takes is not None and counted.new:
-        length = durations.parse(counted.takes, longest=durations.LONGEST * 10)
+        length = durations.parse(counted.takes, maximum=durations.DURATION_MAX * 10)
         sentence += f", estimated duration {times.short(length)}"
     if counted.undecided:
         sentence += f"; {counted.undecided:,} more are still up to the scheduler"
@@ -304,7 +304,7 @@ def follow(client: "Client", id_: str, *, talk: Talk) -> int:
             found = client.get_backfill(id_)
             if tell is not None:
                 tell(found)
-            if BackfillState(found.status) not in UNFINISHED:
+            if BackfillState(found.status) not in UNFINISHED_STATES:
                 break
             rest.wait(EVERY)
     if not talk.is_plain:

@@ -12,7 +12,7 @@ from rota.cli.options import TALK, YES, Talk, write_json
 from rota.cli.reading import document_of, file_text
 from rota.cli.tables import Column
 from rota.contract.calendar import write_calendar
-from rota.contract.ics import from_ics
+from rota.contract.ics import read_ics
 from rota.core.errors import InvalidInput
 
 app = App(name="calendars", help="Calendars: list, show, put, delete.")
@@ -92,7 +92,7 @@ def put(
 def calendar_in(file: str, *, name: str, tz: str | None) -> dict[str, Any]:
     if file.endswith(".ics"):
         text = file_text(Path(file), field="file")
-        return dict(write_calendar(from_ics(text, name=name, timezone=tz or "UTC")))
+        return dict(write_calendar(read_ics(text, name=name, timezone=tz or "UTC")))
     if tz is not None:
         raise InvalidInput(
             "--tz", tz, "only valid for an .ics file; set `timezone` in the calendar instead"

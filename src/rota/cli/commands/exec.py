@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from rota.cli.options import key_in, some
 from rota.core.errors import RotaError
 from rota.core.origins import ChangeOrigin
-from rota.core.policy import LONGEST_TIMEOUT
+from rota.core.policy import TIMEOUT_MAX
 from rota.core.time import durations
 from rota.runtime.clock import SystemClock
 from rota.sdk.importing.command_names import name_of
@@ -64,9 +64,7 @@ def exec_(
     some("command", argv)
     limit = None
     if timeout is not None:
-        limit = durations.parse(
-            timeout, field="--timeout", shortest=SHORTEST, longest=LONGEST_TIMEOUT
-        )
+        limit = durations.parse(timeout, field="--timeout", minimum=SHORTEST, maximum=TIMEOUT_MAX)
     recording = Recording(opened(url, key_file), complain)
     recording.begin(
         job=job or name_of(shlex.join(argv)),
@@ -99,7 +97,7 @@ def carry_out(argv: Sequence[str], recording: Recording, limit: timedelta | None
     is_late = watch(command, recording, limit)
     command.drain(GRACE)
     code = TIMED_OUT if is_late else command.exit_code
-    why = f"timed out after {durations.words(limit)}" if limit and is_late else command.why
+    why = f"timed out after {durations.to_words(limit)}" if limit and is_late else command.why
     recording.end(code, why)
     return code
 

@@ -15,9 +15,9 @@ from rota.cli.options import SWITCH, TALK, Talk, write, write_json
 from rota.cli.tables import PLAIN, Screen, coloured, cut, screen_of, shown
 from rota.cli.terminal import raw_output
 from rota.contract.graph import read_stored_graph
-from rota.core.graphs import Graph, drawing
-from rota.core.graphs.drawing import SYMBOLS, Drawn
-from rota.core.states import FINAL, RunState
+from rota.core.graphs import StepGraph, drawing
+from rota.core.graphs.drawing import SYMBOLS, StepAnnotation
+from rota.core.states import FINAL_STATES, RunState
 
 if TYPE_CHECKING:
     from rota.sdk.client import Client
@@ -87,14 +87,14 @@ def show_job(client: "Client", job: str, form: Form, talk: Talk) -> int:
     return 0
 
 
-def drawn(graph: Graph, told: dict[int, Drawn], form: Form) -> list[str]:
+def drawn(graph: StepGraph, told: dict[int, StepAnnotation], form: Form) -> list[str]:
     match form:
         case "text":
-            return drawing.text(graph, told)
+            return drawing.draw_text(graph, told)
         case "mermaid":
-            return drawing.mermaid(graph, told)
+            return drawing.draw_mermaid(graph, told)
         case "dot":
-            return drawing.dot(graph, told)
+            return drawing.draw_dot(graph, told)
 
 
 def pictured(run: Any, form: Form, screen: Screen = PLAIN) -> Iterator[str]:
@@ -125,7 +125,7 @@ def headline(run: Any, now: datetime) -> str:
     return "  ".join(part for part in (run.run_id, run.status, ", ".join(parts), duration) if part)
 
 
-def told_of(step: Any, now: datetime) -> Drawn:
+def told_of(step: Any, now: datetime) -> StepAnnotation:
     parts = [times.between(step.start_time, step.end_time or now)]
     if step.map is not None:
         parts.append(step.map.progress)
@@ -137,7 +137,7 @@ def told_of(step: Any, now: datetime) -> Drawn:
         parts.append(step.run_id)
     if step.reason:
         parts.append(shown(step.reason))
-    return Drawn(step.status, ", ".join(part for part in parts if part), step.is_critical)
+    return StepAnnotation(step.status, ", ".join(part for part in parts if part), step.is_critical)
 
 
 def painted(line: str, states: dict[str, str], screen: Screen) -> str:
@@ -164,7 +164,7 @@ def follow(client: "Client", run_id: str) -> int:
         elif [bare(run)] != before[:1]:
             print("\n".join([*lines, ""]), flush=True)
         before = lines if screen.width is not None else [bare(run)]
-        if RunState(run.status) in FINAL:
+        if RunState(run.status) in FINAL_STATES:
             return 0 if run.status == RunState.SUCCEEDED else 1
         rest.wait(EVERY)
 

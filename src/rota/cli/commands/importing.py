@@ -81,7 +81,7 @@ def import_crontab(
     """
     some("file", files)
     zone = tz or local_zone()
-    zones.zone(zone)
+    zones.get_zone(zone)
     found = crontab.empty(zone, SystemClock().now())
     for file in files:
         is_system = file.startswith(SYSTEM) if system is None else system

@@ -16,7 +16,7 @@ from rota.cli.options import MANY, SWITCH, TALK, YES, Talk, some, warn
 from rota.cli.reading import document_of, json_of
 from rota.cli.schedules import summarize_rules
 from rota.cli.tables import Column
-from rota.contract.job import FIELDS, STORED_FIELDS, OverlapName
+from rota.contract.job import JOB_FIELDS, STORED_JOB_FIELDS, OverlapName
 from rota.core.errors import InvalidInput
 
 JobType = Literal["definition", "one_time", "all"]
@@ -131,7 +131,7 @@ ABOVE: Final = ("name", "kind", "schedule")
 
 def told(job: Any) -> list[tuple[str, object]]:
     now = times.now()
-    others = [FIELDS[name] for name in STORED_FIELDS if name not in ABOVE]
+    others = [JOB_FIELDS[name] for name in STORED_JOB_FIELDS if name not in ABOVE]
     return [
         ("name", job.name),
         ("id", job.job_id),

@@ -8,10 +8,10 @@ from random import Random
 from rota.cli.output import say, write_log
 from rota.cli.settings import settings_for
 from rota.config.settings import Settings
-from rota.core.events import (
+from rota.core.log_events import (
     EngineEvent,
     MigrationApplied,
-    MigrationPutOff,
+    MigrationDelayed,
     MigrationRunning,
     MigrationWaiting,
 )
@@ -86,7 +86,7 @@ def report(event: EngineEvent) -> None:
         case MigrationRunning():
             waits = "" if event.waits_for is None else f", waiting for {event.waits_for}"
             say(f"{event.name} running for {event.lasted.total_seconds():.0f} s{waits}")
-        case MigrationPutOff():
+        case MigrationDelayed():
             say(f"{event.name} postponed (try {event.tries}): {event.reason}")
         case MigrationWaiting():
             waited = event.waited.total_seconds()

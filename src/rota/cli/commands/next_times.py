@@ -15,7 +15,7 @@ from rota.cli.schedules import show_preview
 from rota.contract.schedule import read_schedule, write_schedule
 from rota.core.errors import InvalidInput
 from rota.core.time import moments, zones
-from rota.core.time.preview import MOST, Preview, preview
+from rota.core.time.preview import PREVIEW_TIMES_MAX, SchedulePreview, preview_schedule
 
 
 class Upcoming(Struct, kw_only=True, frozen=True):
@@ -68,7 +68,9 @@ def next_times(
     /,
     *,
     tz: str | None = None,
-    count: Annotated[int, Parameter(name=["--count", "-n"], validator=Number(gte=1, lte=MOST))] = 5,
+    count: Annotated[
+        int, Parameter(name=["--count", "-n"], validator=Number(gte=1, lte=PREVIEW_TIMES_MAX))
+    ] = 5,
     after: str | None = None,
     viewer: str | None = None,
     form: Form = FORM,
@@ -93,7 +95,7 @@ def next_times(
     """
     start = times.now() if after is None else moments.parse(after, field="--after")
     read = read_schedule(written(schedule, tz), now=start, seed="preview")
-    found = preview(read, start, count=count, viewer=viewer)
+    found = preview_schedule(read, start, count=count, viewer=viewer)
     talk = Talk(as_json=form.as_json, quiet=form.quiet)
     show_preview(shape(found, write_schedule(read)), talk, viewer=viewer)
     return 0
@@ -126,7 +128,7 @@ def is_file(name: str) -> bool:
         return False
 
 
-def shape(found: Preview, schedule: dict[str, Any]) -> Shown:
+def shape(found: SchedulePreview, schedule: dict[str, Any]) -> Shown:
     return Shown(
         sentence=found.sentence,
         follows=found.follows.value,
@@ -135,10 +137,10 @@ def shape(found: Preview, schedule: dict[str, Any]) -> Shown:
         schedule=schedule,
         upcoming=[
             Upcoming(
-                at=moments.rfc3339(each.at),
-                due_at=moments.rfc3339(each.due_at),
-                local=zones.local_text(each.at, found.timezone),
-                viewed=each.viewed.isoformat(),
+                at=moments.to_rfc3339(each.at),
+                due_at=moments.to_rfc3339(each.due_at),
+                local=zones.format_local_time(each.at, found.timezone),
+                viewed=each.viewer_local.isoformat(),
                 notes=list(each.notes),
             )
             for each in found.upcoming

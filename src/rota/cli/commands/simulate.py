@@ -15,16 +15,16 @@ from rota.cli.output import say
 from rota.core.errors import InvalidInput
 from rota.core.time import durations, moments, zones
 from rota.core.time.clock_changes import ClockChange
-from rota.core.time.simulation import Event, Happened
+from rota.core.time.simulation import SimulatedOutcome, SimulatedTick
 from rota.sdk.testing.simulating import Simulation
 from rota.sdk.testing.simulating import simulate as play
 
 SPELLED: Final = {
-    Happened.FIRED: "fires",
-    Happened.CAUGHT_UP: "caught up",
-    Happened.MISSED: "missed",
-    Happened.COALESCED: "coalesced",
-    Happened.SKIPPED: "skipped",
+    SimulatedOutcome.FIRED: "fires",
+    SimulatedOutcome.CAUGHT_UP: "caught up",
+    SimulatedOutcome.MISSED: "missed",
+    SimulatedOutcome.COALESCED: "coalesced",
+    SimulatedOutcome.SKIPPED: "skipped",
 }
 REASONS: Final = {
     "outage": "outage",
@@ -102,32 +102,32 @@ def as_json(seen: Simulation) -> dict[str, Any]:
     return {
         "sentence": seen.sentence,
         "timezone": seen.timezone,
-        "from": moments.rfc3339(seen.start),
-        "to": moments.rfc3339(seen.end),
+        "from": moments.to_rfc3339(seen.start),
+        "to": moments.to_rfc3339(seen.end),
         "schedule": seen.schedule,
         "events": [_event(each) for each in seen],
         "clock_changes": [
-            {"at": moments.rfc3339(each.at), "by": _signed(each.by)} for each in seen.changes
+            {"at": moments.to_rfc3339(each.at), "by": _signed(each.by)} for each in seen.changes
         ],
         "totals": totals(seen),
     }
 
 
-def _event(event: Event) -> dict[str, Any]:
+def _event(event: SimulatedTick) -> dict[str, Any]:
     plain: dict[str, Any] = {
-        "outcome": event.happened.value,
-        "at": moments.rfc3339(event.at),
+        "outcome": event.outcome.value,
+        "at": moments.to_rfc3339(event.at),
         "local": event.local.isoformat(),
         "count": event.count,
     }
     if event.starts_at is not None:
-        plain["starts_at"] = moments.rfc3339(event.starts_at)
+        plain["starts_at"] = moments.to_rfc3339(event.starts_at)
     if event.first != event.at:
-        plain["first"] = moments.rfc3339(event.first)
+        plain["first"] = moments.to_rfc3339(event.first)
     if event.at_least:
         plain["at_least"] = True
     if event.into is not None:
-        plain["into"] = moments.rfc3339(event.into)
+        plain["into"] = moments.to_rfc3339(event.into)
     if event.reason is not None:
         plain["reason"] = event.reason
     if event.notes:
@@ -136,15 +136,15 @@ def _event(event: Event) -> dict[str, Any]:
 
 
 def totals(seen: Simulation) -> dict[str, int]:
-    found = dict.fromkeys((each.value for each in Happened), 0)
+    found = dict.fromkeys((each.value for each in SimulatedOutcome), 0)
     for event in seen:
-        found[event.happened.value] += event.count
+        found[event.outcome.value] += event.count
     return found
 
 
 def as_text(seen: Simulation, *, every: bool) -> Iterator[str]:
     """Render a line for each tick and each clock change, in the local time of the schedule."""
-    zone = zones.zone(seen.timezone)
+    zone = zones.get_zone(seen.timezone)
     yield seen.sentence
     yield f"Times are in {seen.timezone}."
     yield ""
@@ -166,7 +166,7 @@ def _lines(seen: Simulation, zone: ZoneInfo) -> Iterator[tuple[datetime, str, bo
     for change in seen.changes:
         yield change.at, _change_line(change), False
     for event in seen:
-        is_ordinary = event.happened is Happened.FIRED and not event.notes
+        is_ordinary = event.outcome is SimulatedOutcome.FIRED and not event.notes
         yield event.starts_at or event.at, _event_line(event, zone), is_ordinary
 
 
@@ -180,9 +180,9 @@ def _cut(texts: list[str]) -> Iterator[str]:
     yield texts[-1]
 
 
-def _event_line(event: Event, zone: ZoneInfo) -> str:
+def _event_line(event: SimulatedTick, zone: ZoneInfo) -> str:
     local = f"{event.local:%Y-%m-%d %H:%M:%S}".removesuffix(":00")
-    word = SPELLED[event.happened]
+    word = SPELLED[event.outcome]
     notes = list(event.notes)
     if (event.count > 1 or event.at_least) and event.reason != "dst_gap":
         count = f"{'at least ' if event.at_least else ''}{event.count}"
@@ -198,8 +198,8 @@ def _event_line(event: Event, zone: ZoneInfo) -> str:
 
 def _change_line(change: ClockChange) -> str:
     direction = "forward" if change.by > timedelta(0) else "back"
-    length = durations.words(abs(change.by))
-    before, after = zones.clock(change.before), zones.clock(change.after)
+    length = durations.to_words(abs(change.by))
+    before, after = zones.format_clock(change.before), zones.format_clock(change.after)
     date = f"{change.after:%Y-%m-%d}"
     return (
         f"{date}           --         clocks go {direction} by {length}: {before} becomes {after}"
@@ -212,4 +212,4 @@ def _local_text(at: datetime, zone: ZoneInfo) -> str:
 
 
 def _signed(length: timedelta) -> str:
-    return durations.iso(length) if length >= timedelta(0) else f"-{durations.iso(-length)}"
+    return durations.to_iso(length) if length >= timedelta(0) else f"-{durations.to_iso(-length)}"

@@ -50,7 +50,7 @@ def status(*, talk: Talk = TALK) -> int:
 def read_status(client: "Client") -> StatusReport:
     now = times.now()
     who = client.get_whoami()
-    ended = client.get_statistics(since=moments.rfc3339(now - RECENT)).runs
+    ended = client.get_statistics(since=moments.to_rfc3339(now - RECENT)).runs
     return StatusReport(
         url=client.url,
         tenant=who.tenant,

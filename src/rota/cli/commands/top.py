@@ -37,7 +37,7 @@ def top(
     once
         Print one frame and exit; with --json as one object.
     """
-    pause = durations.parse(every, field="--every", shortest=SHORTEST).total_seconds()
+    pause = durations.parse(every, field="--every", minimum=SHORTEST).total_seconds()
     if talk.quiet:
         raise Misused("--quiet is not supported: the overview has no ids")
     if talk.as_json and not once:

@@ -15,7 +15,7 @@ from rota.cli.options import TALK, Talk, some, write, write_json
 from rota.cli.tables import cut, shown
 from rota.cli.terminal import raw_output
 from rota.core.errors import InvalidInput
-from rota.core.states import FINAL, RunState
+from rota.core.states import FINAL_STATES, RunState
 
 if TYPE_CHECKING:
     from rota.sdk.client import Client
@@ -67,7 +67,7 @@ def looks(client: "Client", ids: Sequence[str]) -> Iterator[Any]:
     while left:
         for id_ in tuple(left):
             run = client.get_run(id_)
-            if RunState(run.status) in FINAL:
+            if RunState(run.status) in FINAL_STATES:
                 left.remove(id_)
             yield run
         if left:
@@ -151,7 +151,7 @@ class Bars:
 
 
 def fields_of(run: Any) -> dict[str, Any]:
-    share, is_over = share_of(run), RunState(run.status) in FINAL
+    share, is_over = share_of(run), RunState(run.status) in FINAL_STATES
     attempt = f" (attempt {run.attempt_number})" if run.attempt_number > 1 else ""
     style = STYLES.get(run.status, "yellow")
     end = run.end_time or (times.now() if run.start_time else None)
@@ -171,7 +171,7 @@ def share_of(run: Any) -> float | None:
         return 1.0
     if run.progress is None:
         # A bar without a total pulses forever; the bar of a finished run must not.
-        return 0.0 if RunState(run.status) in FINAL else None
+        return 0.0 if RunState(run.status) in FINAL_STATES else None
     return float(run.progress)
 
 

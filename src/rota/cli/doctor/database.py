@@ -18,7 +18,7 @@ from rota.cli.doctor.roles import check_roles
 from rota.config.database import Database
 from rota.core.clock import CLOCK_OFFSET_LIMIT, CLOCK_OFFSET_WARNING
 from rota.core.errors import RotaError, SchemaMismatch, StoreRefused
-from rota.core.time.durations import words
+from rota.core.time.durations import to_words
 from rota.store import figures
 from rota.store.driver import Connection
 from rota.store.embedded.endpoint import published
@@ -96,7 +96,7 @@ async def examine(conn: Connection, *, is_embedded: bool) -> AsyncIterator[Findi
 
 def clock(theirs: datetime, ours: datetime) -> Finding:
     apart = abs(theirs - ours)
-    detail = f"this machine and the database differ by {words(round_to_ms(apart))}"
+    detail = f"this machine and the database differ by {to_words(round_to_ms(apart))}"
     remedy = "synchronize both clocks with NTP"
     if apart > CLOCK_OFFSET_LIMIT:
         return bad("clock", detail, remedy)
@@ -151,7 +151,7 @@ def processes(cluster: Cluster) -> list[Finding]:
         detail = f"{workers} running, {cluster.busy} of {cluster.slots} slots busy"
         found.append(ok("workers", detail))
     if cluster.fire_lag > LATE:
-        detail = f"overdue by up to {words(round_to_ms(cluster.fire_lag))}"
+        detail = f"overdue by up to {to_words(round_to_ms(cluster.fire_lag))}"
         remedy = "start more schedulers, or check the logs of the running ones"
         found.append(bad("ticks", detail, remedy))
     else:

@@ -21,7 +21,7 @@ from rota.core.errors import RotaError
 from rota.core.kind_remedies import group_by_remedy
 from rota.core.tenancy import EVERY_TENANT
 from rota.core.time import moments
-from rota.core.time.durations import words
+from rota.core.time.durations import to_words
 from rota.sdk.client import Client
 from rota.sdk.client.errors import ApiError, Unreachable
 
@@ -159,6 +159,6 @@ def dead(client: Client) -> Finding:
     groups = client.list_dead_groups(limit=200).items
     number = sum(group.count for group in groups)
     if not number:
-        return ok("dead letters", f"none in the last {words(timedelta(days=30))}")
+        return ok("dead letters", f"none in the last {to_words(timedelta(days=30))}")
     detail = f"{several(number, 'dead letter')} to review"
     return warning("dead letters", detail, "group them by error with `rota dead groups`")

@@ -17,7 +17,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from rota.contract.payloads.reading import DURATION
+from rota.contract.payloads.reader import DURATION_META
 from rota.contract.payloads.sql import FormatOfFile, Parameters, QueryText
 
 EXTRACTS_MAX: Final = 32
@@ -137,6 +137,6 @@ class EtlPayload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         str | None,
         Meta(
             description="Time limit, such as 30m. Default: the job's timeout.",
-            extra=DURATION,
+            extra=DURATION_META,
         ),
     ] = None

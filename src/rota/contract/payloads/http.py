@@ -14,8 +14,8 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct
 
-from rota.contract.documents import ALLOWED
-from rota.contract.payloads.reading import DURATION
+from rota.contract.documents import ALLOWED_KEY
+from rota.contract.payloads.reader import DURATION_META
 
 URL_CHARACTERS_MAX: Final = 2048
 HEADERS_MAX: Final = 32
@@ -32,7 +32,7 @@ Url = Annotated[
         description="URL of the request.",
         extra_json_schema={"format": "uri"},
         extra={
-            ALLOWED: (
+            ALLOWED_KEY: (
                 "an http or https URL such as https://example.org/path, "
                 f"of at most {URL_CHARACTERS_MAX} characters"
             )
@@ -45,7 +45,7 @@ Headers = Annotated[
 ]
 Status = Annotated[
     Annotated[int, Meta(ge=100, le=599)] | Literal["1xx", "2xx", "3xx", "4xx", "5xx"],
-    Meta(extra={ALLOWED: 'a status such as 204 or "2xx"'}),
+    Meta(extra={ALLOWED_KEY: 'a status such as 204 or "2xx"'}),
 ]
 Statuses = Annotated[
     tuple[Status, ...],
@@ -53,7 +53,7 @@ Statuses = Annotated[
         min_length=1,
         max_length=STATUSES_MAX,
         description="Statuses that count as success, such as 2xx or 404. Default: 2xx.",
-        extra={ALLOWED: f'a list of 1 to {STATUSES_MAX} statuses such as 204 or "2xx"'},
+        extra={ALLOWED_KEY: f'a list of 1 to {STATUSES_MAX} statuses such as 204 or "2xx"'},
     ),
 ]
 Body = str | dict[str, Any] | list[Any] | None
@@ -77,7 +77,7 @@ class HttpPayload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         str | None,
         Meta(
             description="Time limit of the request, such as 20s. Default: the job's timeout.",
-            extra=DURATION,
+            extra=DURATION_META,
         ),
     ] = None
     ok: Statuses = ("2xx",)
@@ -122,7 +122,7 @@ class WebhookPayload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         str,
         Meta(
             description=f"Time limit of the request. Default: {WEBHOOK_TIMEOUT}.",
-            extra=DURATION,
+            extra=DURATION_META,
         ),
     ] = WEBHOOK_TIMEOUT
     ok: Statuses = ("2xx",)

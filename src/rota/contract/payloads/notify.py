@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
-from rota.contract.documents import ALLOWED
+from rota.contract.documents import ALLOWED_KEY
 
 CHANNELS_MAX: Final = 16
 VALUES_MAX: Final = 100
@@ -18,7 +18,7 @@ TITLE_CHARACTERS_MAX: Final = 250
 
 Value = Annotated[
     str | int | float | bool | None,
-    Meta(extra={ALLOWED: "text, a number, true, false or null"}),
+    Meta(extra={ALLOWED_KEY: "text, a number, true, false or null"}),
 ]
 
 
@@ -27,7 +27,7 @@ class NotifyPayload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         str | Annotated[list[str], Meta(min_length=1, max_length=CHANNELS_MAX)],
         Meta(
             description="Channel of the worker to send to, or a list of channels.",
-            extra={ALLOWED: f"the name of a channel, or a list of 1 to {CHANNELS_MAX}"},
+            extra={ALLOWED_KEY: f"the name of a channel, or a list of 1 to {CHANNELS_MAX}"},
         ),
     ]
     title: Annotated[
@@ -66,7 +66,7 @@ class NotifyPayload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         Meta(
             description="E-mail addresses, for mail channels. Default: the channel's recipients.",
             extra={
-                ALLOWED: f"an e-mail address, or a list of 1 to {RECIPIENTS_MAX} e-mail addresses"
+                ALLOWED_KEY: f"an e-mail address, or a list of 1 to {RECIPIENTS_MAX} e-mail addresses"
             },
         ),
     ] = None

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct
 
-from rota.contract.payloads.reading import DURATION
+from rota.contract.payloads.reader import DURATION_META
 
 QUERY_CHARACTERS_MAX: Final = 256 * 1024
 PARAMETERS_MAX: Final = 1000
@@ -70,7 +70,7 @@ class SqlPayload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         str | None,
         Meta(
             description="Time limit, such as 30s. Default: the job's timeout.",
-            extra=DURATION,
+            extra=DURATION_META,
         ),
     ] = None
     result: Annotated[

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from rota.contract.documents import ALLOWED
+from rota.contract.documents import ALLOWED_KEY
 
 PATTERNS_MAX: Final = 100
 PATTERN_CHARACTERS_MAX: Final = 500
@@ -19,12 +19,12 @@ DELETIONS_DEFAULT: Final = 100
 PARALLEL_MAX: Final = 16
 PARALLEL_DEFAULT: Final = 4
 
-_PLACE: Final = {ALLOWED: "a place and a path in it, such as photos:/2026"}
+_PLACE: Final = {ALLOWED_KEY: "a place and a path in it, such as photos:/2026"}
 Patterns = Annotated[
     list[Annotated[str, Meta(min_length=1, max_length=PATTERN_CHARACTERS_MAX)]],
     Meta(
         max_length=PATTERNS_MAX,
-        extra={ALLOWED: f'a list of at most {PATTERNS_MAX} patterns such as "**/*.jpg"'},
+        extra={ALLOWED_KEY: f'a list of at most {PATTERNS_MAX} patterns such as "**/*.jpg"'},
     ),
 ]
 

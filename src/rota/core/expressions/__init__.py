@@ -7,16 +7,16 @@ and the steps of one evaluation are limited. docs/adr/0017-graphs.md explains wh
 """
 
 from rota.core.expressions.evaluation import evaluate, is_true
-from rota.core.expressions.nodes import Expression, Path
-from rota.core.expressions.syntax import MOST_CHARACTERS, parse
-from rota.core.expressions.values import Bound
+from rota.core.expressions.nodes import Expression, ReadPath
+from rota.core.expressions.syntax import EXPRESSION_LENGTH_MAX, parse_expression
+from rota.core.expressions.values import EvaluationBudget
 
 __all__ = [
-    "MOST_CHARACTERS",
-    "Bound",
+    "EXPRESSION_LENGTH_MAX",
+    "EvaluationBudget",
     "Expression",
-    "Path",
+    "ReadPath",
     "evaluate",
     "is_true",
-    "parse",
+    "parse_expression",
 ]

@@ -7,42 +7,46 @@ import math
 from typing import cast
 
 from rota.core.expressions.values import (
-    MOST_LIST,
-    MOST_NUMBER,
-    MOST_TEXT,
-    Bound,
-    Failure,
+    LIST_MEMBERS_MAX,
+    NUMBER_MAX,
+    STRING_CHARACTERS_MAX,
+    EvaluationBudget,
+    EvaluationFailure,
+    describe_type,
     is_number,
-    type_of,
 )
 
 
-def calculated(left: object, sign: str, right: object, bound: Bound) -> object:
+def calculate(left: object, sign: str, right: object, budget: EvaluationBudget) -> object:
     if left is None or right is None:
         return None
     if sign == "+":
-        joined = _joined(left, right, bound)
+        joined = _concatenate(left, right, budget)
         if joined is not None:
             return joined
     if not (is_number(left) and is_number(right)):
-        raise Failure(f"cannot apply {sign} to {type_of(left)} and {type_of(right)}")
+        raise EvaluationFailure(
+            f"cannot apply {sign} to {describe_type(left)} and {describe_type(right)}"
+        )
     try:
-        return fitting(_number(cast("float", left), sign, cast("float", right)))
+        return check_magnitude(_number(cast("float", left), sign, cast("float", right)))
     except OverflowError:
-        raise Failure("the number is too large") from None
+        raise EvaluationFailure("the number is too large") from None
 
 
-def _joined(left: object, right: object, bound: Bound) -> object:
+def _concatenate(left: object, right: object, bound: EvaluationBudget) -> object:
     """Concatenate two strings or two lists; None for other types."""
     if isinstance(left, str) and isinstance(right, str):
-        if len(left) + len(right) > MOST_TEXT:
-            raise Failure(f"the string is too long; at most {MOST_TEXT} characters")
-        bound.pay((len(left) + len(right)) // 64)
+        if len(left) + len(right) > STRING_CHARACTERS_MAX:
+            raise EvaluationFailure(
+                f"the string is too long; at most {STRING_CHARACTERS_MAX} characters"
+            )
+        bound.spend((len(left) + len(right)) // 64)
         return left + right
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
-        if len(left) + len(right) > MOST_LIST:
-            raise Failure(f"the list is too long; at most {MOST_LIST} members")
-        bound.pay(len(left) + len(right))
+        if len(left) + len(right) > LIST_MEMBERS_MAX:
+            raise EvaluationFailure(f"the list is too long; at most {LIST_MEMBERS_MAX} members")
+        bound.spend(len(left) + len(right))
         return [*left, *right]
     return None
 
@@ -56,12 +60,12 @@ def _number(left: float, sign: str, right: float) -> float:
         case "*":
             return left * right
         case _:
-            return _divided(left, sign, right)
+            return _divide(left, sign, right)
 
 
-def _divided(left: float, sign: str, right: float) -> float:
+def _divide(left: float, sign: str, right: float) -> float:
     if right == 0:
-        raise Failure("division by zero")
+        raise EvaluationFailure("division by zero")
     if sign == "%":
         return left % right
     # 6 / 2 is the integer 3, which a handler can use as an index, and not 3.0.
@@ -69,15 +73,15 @@ def _divided(left: float, sign: str, right: float) -> float:
     return left // right if whole else left / right
 
 
-def fitting(number: float) -> float:
-    if not (abs(number) < MOST_NUMBER and math.isfinite(number)):
-        raise Failure("the number is too large")
+def check_magnitude(number: float) -> float:
+    if not (abs(number) < NUMBER_MAX and math.isfinite(number)):
+        raise EvaluationFailure("the number is too large")
     return number
 
 
-def negative(value: object) -> object:
+def negate(value: object) -> object:
     if value is None:
         return None
     if not is_number(value):
-        raise Failure(f"cannot negate {type_of(value)}")
+        raise EvaluationFailure(f"cannot negate {describe_type(value)}")
     return -cast("float", value)

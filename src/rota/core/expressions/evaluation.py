@@ -8,44 +8,52 @@ from collections.abc import Mapping
 from typing import assert_never
 
 from rota.core.errors import ExpressionFailed
-from rota.core.expressions.arithmetic import calculated, negative
+from rota.core.expressions.arithmetic import calculate, negate
 from rota.core.expressions.functions import FUNCTIONS
 from rota.core.expressions.nodes import (
-    Call,
     Chain,
+    ChainLink,
     Expression,
-    Link,
-    Listing,
+    FunctionCall,
+    ListLiteral,
     Literal,
     Lookup,
     Negation,
     Node,
 )
-from rota.core.expressions.values import Bound, Failure, at_key, equal, inside, ordered, truth
+from rota.core.expressions.values import (
+    EvaluationBudget,
+    EvaluationFailure,
+    are_equal,
+    compare,
+    is_inside,
+    is_truthy,
+    look_up_key,
+)
 
 
 def evaluate(
-    expression: Expression, values: Mapping[str, object], bound: Bound | None = None
+    expression: Expression, values: Mapping[str, object], budget: EvaluationBudget | None = None
 ) -> object:
     """Return the value of an expression; `values` maps its names to values."""
-    return _Evaluation(expression.text, values, bound or Bound()).value(expression.root)
+    return _Evaluation(expression.text, values, budget or EvaluationBudget()).value(expression.root)
 
 
 def is_true(expression: Expression, values: Mapping[str, object]) -> bool:
-    return truth(evaluate(expression, values))
+    return is_truthy(evaluate(expression, values))
 
 
 class _Evaluation:
-    def __init__(self, text: str, values: Mapping[str, object], bound: Bound) -> None:
+    def __init__(self, text: str, values: Mapping[str, object], bound: EvaluationBudget) -> None:
         self._text = text
         self._values = values
         self._bound = bound
 
     def value(self, node: Node) -> object:
         try:
-            self._bound.pay(1)
+            self._bound.spend(1)
             return self._value(node)
-        except Failure as failure:
+        except EvaluationFailure as failure:
             raise ExpressionFailed(self._text, node.at, failure.reason) from None
 
     def _value(self, node: Node) -> object:
@@ -56,21 +64,21 @@ class _Evaluation:
                 return self._look_up(node)
             case Chain():
                 return self._evaluate_chain(node)
-            case Call():
+            case FunctionCall():
                 arguments = [self.value(argument) for argument in node.arguments]
                 return FUNCTIONS[node.name].call(arguments, self._bound)
             case Negation():
-                operand = self.value(node.of)
-                return not truth(operand) if node.sign == "not" else negative(operand)
-            case Listing():
+                operand = self.value(node.operand)
+                return not is_truthy(operand) if node.sign == "not" else negate(operand)
+            case ListLiteral():
                 return [self.value(part) for part in node.parts]
             case _:
                 assert_never(node)
 
     def _look_up(self, node: Lookup) -> object:
-        found: object = self._values if node.of is None else self.value(node.of)
+        found: object = self._values if node.base is None else self.value(node.base)
         for key in node.keys:
-            found = at_key(found, key.value if isinstance(key, Literal) else self.value(key))
+            found = look_up_key(found, key.value if isinstance(key, Literal) else self.value(key))
             if found is None:
                 return None
         return found
@@ -80,31 +88,31 @@ class _Evaluation:
         for link in node.links:
             if link.sign in {"and", "or"}:
                 # Short-circuit: exists(x) and len(x) > 3.
-                if truth(found) is (link.sign == "or"):
+                if is_truthy(found) is (link.sign == "or"):
                     return link.sign == "or"
-                found = truth(self.value(link.node))
+                found = is_truthy(self.value(link.node))
             else:
                 found = self._apply_link(found, link)
         return found
 
-    def _apply_link(self, left: object, link: Link) -> object:
+    def _apply_link(self, left: object, link: ChainLink) -> object:
         right = self.value(link.node)
         try:
             return self._apply(left, link.sign, right)
-        except Failure as failure:
+        except EvaluationFailure as failure:
             raise ExpressionFailed(self._text, link.at, failure.reason) from None
 
     def _apply(self, left: object, sign: str, right: object) -> object:
         match sign:
             case "==":
-                return equal(left, right, self._bound)
+                return are_equal(left, right, self._bound)
             case "!=":
-                return not equal(left, right, self._bound)
+                return not are_equal(left, right, self._bound)
             case "in":
-                return inside(left, right, self._bound)
+                return is_inside(left, right, self._bound)
             case "not in":
-                return not inside(left, right, self._bound)
+                return not is_inside(left, right, self._bound)
             case "<" | "<=" | ">" | ">=":
-                return ordered(left, sign, right)
+                return compare(left, sign, right)
             case _:
-                return calculated(left, sign, right, self._bound)
+                return calculate(left, sign, right, self._bound)

@@ -18,19 +18,19 @@ class Literal:
 class Lookup:
     """A value and the keys to look up in it. For a name, the name is the first key."""
 
-    of: "Node | None"
+    base: "Node | None"
     keys: "tuple[Node, ...]"
     at: int
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ListLiteral:
     parts: "tuple[Node, ...]"
     at: int
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FunctionCall:
     name: str
     arguments: "tuple[Node, ...]"
     at: int
@@ -41,12 +41,12 @@ class Negation:
     """A leading `not` or minus."""
 
     sign: str
-    of: "Node"
+    operand: "Node"
     at: int
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ChainLink:
     sign: str
     node: "Node"
     at: int
@@ -57,15 +57,15 @@ class Chain:
     """Operators of one precedence, from left to right."""
 
     first: "Node"
-    links: tuple[Link, ...]
+    links: tuple[ChainLink, ...]
     at: int
 
 
-Node: TypeAlias = Union["Literal", "Lookup", "Listing", "Call", "Negation", "Chain"]
+Node: TypeAlias = Union["Literal", "Lookup", "ListLiteral", "FunctionCall", "Negation", "Chain"]
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class ReadPath:
     """A path that the expression reads, as far as it is known without evaluation."""
 
     keys: tuple[str | int, ...]
@@ -78,4 +78,4 @@ class Path:
 class Expression:
     text: str
     root: Node
-    paths: tuple[Path, ...]
+    paths: tuple[ReadPath, ...]

@@ -18,40 +18,42 @@ from typing import Final
 from rota.core.errors import InvalidExpression
 from rota.core.expressions.functions import FUNCTIONS
 from rota.core.expressions.nodes import (
-    Call,
     Chain,
+    ChainLink,
     Expression,
-    Link,
-    Listing,
+    FunctionCall,
+    ListLiteral,
     Literal,
     Lookup,
     Negation,
     Node,
-    Path,
+    ReadPath,
 )
-from rota.core.expressions.tokens import Sort, Token, Unreadable, tokens
+from rota.core.expressions.tokens import ExpressionSyntaxError, Token, TokenKind, iterate_tokens
 
-MOST_CHARACTERS: Final = 2_000
-MOST_DEPTH: Final = 20
+EXPRESSION_LENGTH_MAX: Final = 2_000
+BRACKET_DEPTH_MAX: Final = 20
 CONSTANTS: Final = {"true": True, "false": False, "null": None}
-WORDS: Final = frozenset({"and", "or", "not", "in", *CONSTANTS})
-COMPARING: Final = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "not in"})
-REGULAR: Final = frozenset({"matches", "regex", "match", "search"})
+RESERVED_WORDS: Final = frozenset({"and", "or", "not", "in", *CONSTANTS})
+COMPARISON_OPERATORS: Final = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "not in"})
+REGEX_FUNCTION_NAMES: Final = frozenset({"matches", "regex", "match", "search"})
 
 
-def parse(text: object, *, names: Iterable[str], field: str = "expression") -> Expression:
+def parse_expression(
+    text: object, *, names: Iterable[str], field: str = "expression"
+) -> Expression:
     """Parse an expression over these names. Raises `InvalidExpression` with the position."""
     if not isinstance(text, str) or not text.strip():
         raise InvalidExpression(field, text, "expected an expression such as input.count > 3", 0)
-    if len(text) > MOST_CHARACTERS:
-        wanted = f"must have at most {MOST_CHARACTERS} characters"
-        raise InvalidExpression(field, text, wanted, MOST_CHARACTERS)
+    if len(text) > EXPRESSION_LENGTH_MAX:
+        wanted = f"must have at most {EXPRESSION_LENGTH_MAX} characters"
+        raise InvalidExpression(field, text, wanted, EXPRESSION_LENGTH_MAX)
     if "\x00" in text:
         raise InvalidExpression(field, text, "must not contain NUL characters", text.index("\x00"))
     try:
         return _parsed(text, tuple(names))
-    except Unreadable as found:
-        wanted = f"at character {found.at + 1}: {found.wanted}"
+    except ExpressionSyntaxError as found:
+        wanted = f"at character {found.at + 1}: {found.message}"
         raise InvalidExpression(field, text, wanted, found.at) from None
 
 
@@ -65,14 +67,14 @@ def _parsed(text: str, names: tuple[str, ...]) -> Expression:
 class _Reader:
     def __init__(self, text: str, names: tuple[str, ...]) -> None:
         self._names = names
-        self._tokens = list(tokens(text))
+        self._tokens = list(iterate_tokens(text))
         self._place = 0
         self._depth = 0
-        self.paths: list[Path] = []
+        self.paths: list[ReadPath] = []
 
     def whole(self) -> Node:
         node = self._either()
-        if self._next.sort is not Sort.END:
+        if self._next.kind is not TokenKind.END:
             raise self._refusal("expected an operator such as and, or, == or +, or the end")
         return node
 
@@ -80,12 +82,12 @@ class _Reader:
     def _next(self) -> Token:
         return self._tokens[self._place]
 
-    def _refusal(self, wanted: str, at: int | None = None) -> Unreadable:
-        return Unreadable(wanted, self._next.at if at is None else at)
+    def _refusal(self, wanted: str, at: int | None = None) -> ExpressionSyntaxError:
+        return ExpressionSyntaxError(wanted, self._next.at if at is None else at)
 
     def _is(self, *words: str) -> bool:
         token = self._next
-        return token.sort in {Sort.SIGN, Sort.NAME} and token.value in words
+        return token.kind in {TokenKind.SIGN, TokenKind.NAME} and token.value in words
 
     def _take(self) -> Token:
         token = self._next
@@ -99,13 +101,13 @@ class _Reader:
 
     def _either(self) -> Node:
         self._depth += 1
-        if self._depth > MOST_DEPTH:
-            raise self._refusal(f"expected at most {MOST_DEPTH} levels of brackets")
+        if self._depth > BRACKET_DEPTH_MAX:
+            raise self._refusal(f"expected at most {BRACKET_DEPTH_MAX} levels of brackets")
         first = self._both()
         links = []
         while self._is("or"):
             sign = self._take()
-            links.append(Link("or", self._both(), sign.at))
+            links.append(ChainLink("or", self._both(), sign.at))
         self._depth -= 1
         return _chain(first, links)
 
@@ -114,7 +116,7 @@ class _Reader:
         links = []
         while self._is("and"):
             sign = self._take()
-            links.append(Link("and", self._not(), sign.at))
+            links.append(ChainLink("and", self._not(), sign.at))
         return _chain(first, links)
 
     def _not(self) -> Node:
@@ -132,8 +134,8 @@ class _Reader:
         sign = self._sign()
         if sign is None:
             return first
-        link = Link(str(sign.value), self._sum(), sign.at)
-        if self._is(*COMPARING):
+        link = ChainLink(str(sign.value), self._sum(), sign.at)
+        if self._is(*COMPARISON_OPERATORS):
             raise self._refusal("comparisons cannot be chained; write a < b and b < c")
         return Chain(first, (link,), first.at)
 
@@ -142,14 +144,14 @@ class _Reader:
             token = self._take()
             self._expect("in")
             return token._replace(value="not in")
-        return self._take() if self._is(*COMPARING) else None
+        return self._take() if self._is(*COMPARISON_OPERATORS) else None
 
     def _sum(self) -> Node:
         first = self._product()
         links = []
         while self._is("+", "-"):
             sign = self._take()
-            links.append(Link(str(sign.value), self._product(), sign.at))
+            links.append(ChainLink(str(sign.value), self._product(), sign.at))
         return _chain(first, links)
 
     def _product(self) -> Node:
@@ -157,7 +159,7 @@ class _Reader:
         links = []
         while self._is("*", "/", "%"):
             sign = self._take()
-            links.append(Link(str(sign.value), self._unary(), sign.at))
+            links.append(ChainLink(str(sign.value), self._unary(), sign.at))
         return _chain(first, links)
 
     def _unary(self) -> Node:
@@ -171,8 +173,8 @@ class _Reader:
 
     def _value(self) -> Node:
         token = self._next
-        is_name = token.sort is Sort.NAME and token.value not in WORDS
-        if is_name and self._tokens[self._place + 1][:2] == (Sort.SIGN, "("):
+        is_name = token.kind is TokenKind.NAME and token.value not in RESERVED_WORDS
+        if is_name and self._tokens[self._place + 1][:2] == (TokenKind.SIGN, "("):
             return self._with_keys(self._call(), token.at)
         if is_name:
             return self._path()
@@ -180,9 +182,9 @@ class _Reader:
 
     def _primary(self) -> Node:
         token = self._next
-        if token.sort in {Sort.NUMBER, Sort.TEXT}:
+        if token.kind in {TokenKind.NUMBER, TokenKind.TEXT}:
             return Literal(self._take().value, token.at)
-        if token.sort is Sort.NAME and token.value in CONSTANTS:
+        if token.kind is TokenKind.NAME and token.value in CONSTANTS:
             return Literal(CONSTANTS[str(self._take().value)], token.at)
         if self._is("("):
             self._take()
@@ -191,7 +193,7 @@ class _Reader:
             return node
         if self._is("["):
             self._take()
-            return Listing(self._parts("]"), token.at)
+            return ListLiteral(self._parts("]"), token.at)
         raise self._refusal("expected a value: a number, a string, a name, a list or a bracket")
 
     def _parts(self, end: str) -> tuple[Node, ...]:
@@ -207,7 +209,7 @@ class _Reader:
         token = self._take()
         name = str(token.value)
         function = FUNCTIONS.get(name)
-        if name in REGULAR:
+        if name in REGEX_FUNCTION_NAMES:
             raise self._refusal(
                 "regular expressions are not supported; use like() with * and ?", token.at
             )
@@ -217,9 +219,9 @@ class _Reader:
             )
         self._take()
         arguments = self._parts(")")
-        if not function.least <= len(arguments) <= function.most:
-            raise self._refusal(f"{name} takes {function.wanted}", token.at)
-        return Call(name, arguments, token.at)
+        if not function.min_arguments <= len(arguments) <= function.max_arguments:
+            raise self._refusal(f"{name} takes {function.arity}", token.at)
+        return FunctionCall(name, arguments, token.at)
 
     def _path(self) -> Node:
         token = self._take()
@@ -241,7 +243,7 @@ class _Reader:
                 self._expect("]")
                 continue
             token = self._take()
-            if token.sort is not Sort.NAME:
+            if token.kind is not TokenKind.NAME:
                 wanted = 'expected a name after the dot; use brackets for other keys: a["x-y"]'
                 raise self._refusal(wanted, token.at)
             keys.append(Literal(token.value, token.at))
@@ -254,10 +256,10 @@ class _Reader:
             if not isinstance(key, Literal) or not isinstance(key.value, str | int):
                 break
             constant.append(key.value)
-        self.paths.append(Path(tuple(constant), keys[0].at, len(constant) < len(keys)))
+        self.paths.append(ReadPath(tuple(constant), keys[0].at, len(constant) < len(keys)))
 
 
-def _chain(first: Node, links: list[Link]) -> Node:
+def _chain(first: Node, links: list[ChainLink]) -> Node:
     return Chain(first, tuple(links), first.at) if links else first
 
 

@@ -8,39 +8,39 @@ from dataclasses import dataclass
 from typing import Final
 
 # About ten milliseconds: the worker evaluates conditions between other work.
-MOST_STEPS: Final = 50_000
+EVALUATION_STEPS_MAX: Final = 50_000
 # A string or list that an expression builds may not be longer than a payload.
-MOST_TEXT: Final = 256 * 1024
-MOST_LIST: Final = 50_000
-MOST_NUMBER: Final = 10**64
-MOST_DEPTH: Final = 64
+STRING_CHARACTERS_MAX: Final = 256 * 1024
+LIST_MEMBERS_MAX: Final = 50_000
+NUMBER_MAX: Final = 10**64
+COMPARISON_DEPTH_MAX: Final = 64
 
 
 @dataclass(eq=False)
-class Failure(Exception):  # never leaves this package
+class EvaluationFailure(Exception):  # never leaves this package
     """Why an operator or function failed; the evaluation adds the position."""
 
     reason: str
 
 
 @dataclass(slots=True)
-class Bound:
+class EvaluationBudget:
     """The steps that an evaluation may still take."""
 
-    left: int = MOST_STEPS
+    left: int = EVALUATION_STEPS_MAX
 
-    def pay(self, steps: int) -> None:
+    def spend(self, steps: int) -> None:
         self.left -= steps
         if self.left < 0:
-            raise Failure("the evaluation takes too many steps")
+            raise EvaluationFailure("the evaluation takes too many steps")
 
 
-def truth(value: object) -> bool:
+def is_truthy(value: object) -> bool:
     """Return whether a value counts as true. null, false, 0 and empty values count as false."""
     return bool(value)
 
 
-def type_of(value: object) -> str:
+def describe_type(value: object) -> str:
     """Return the name of a value's type for an error message."""
     match value:
         case None:
@@ -61,36 +61,36 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def equal(left: object, right: object, bound: Bound, depth: int = 0) -> bool:
+def are_equal(left: object, right: object, budget: EvaluationBudget, depth: int = 0) -> bool:
     """Return whether two JSON values are equal, compared recursively."""
-    bound.pay(1)
-    if depth > MOST_DEPTH:
-        raise Failure("the values are nested too deeply to compare")
+    budget.spend(1)
+    if depth > COMPARISON_DEPTH_MAX:
+        raise EvaluationFailure("the values are nested too deeply to compare")
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
         return len(left) == len(right) and all(
-            equal(one, other, bound, depth + 1) for one, other in zip(left, right, strict=True)
+            are_equal(one, other, budget, depth + 1) for one, other in zip(left, right, strict=True)
         )
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         return left.keys() == right.keys() and all(
-            equal(left[key], right[key], bound, depth + 1) for key in left
+            are_equal(left[key], right[key], budget, depth + 1) for key in left
         )
     if is_number(left) and is_number(right):
         return left == right
     return type(left) is type(right) and left == right
 
 
-def ordered(left: object, sign: str, right: object) -> bool:
+def compare(left: object, sign: str, right: object) -> bool:
     """Compare two numbers or two strings; False for all other types."""
     if is_number(left) and is_number(right):
-        return _ordered(left, sign, right)  # type: ignore[arg-type]
+        return _compare(left, sign, right)  # type: ignore[arg-type]
     if isinstance(left, str) and isinstance(right, str):
-        return _ordered(left, sign, right)
+        return _compare(left, sign, right)
     return False
 
 
-def _ordered(left: str | float, sign: str, right: str | float) -> bool:
+def _compare(left: str | float, sign: str, right: str | float) -> bool:
     match sign:
         case "<":
             return left < right  # type: ignore[operator]
@@ -102,23 +102,25 @@ def _ordered(left: str | float, sign: str, right: str | float) -> bool:
             return left >= right  # type: ignore[operator]
 
 
-def inside(value: object, whole: object, bound: Bound) -> bool:
+def is_inside(value: object, container: object, budget: EvaluationBudget) -> bool:
     """Implement `in`: a substring, a member of a list or a key of an object."""
-    match whole:
+    match container:
         case None:
             return False
         case str():
-            bound.pay(len(whole) // 64 + 1)
-            return isinstance(value, str) and value in whole
+            budget.spend(len(container) // 64 + 1)
+            return isinstance(value, str) and value in container
         case list() | tuple():
-            return any(equal(value, member, bound) for member in whole)
+            return any(are_equal(value, member, budget) for member in container)
         case Mapping():
-            return isinstance(value, str) and value in whole
+            return isinstance(value, str) and value in container
         case _:
-            raise Failure(f"in expects a string, a list or an object, not {type_of(whole)}")
+            raise EvaluationFailure(
+                f"in expects a string, a list or an object, not {describe_type(container)}"
+            )
 
 
-def at_key(value: object, key: object) -> object:
+def look_up_key(value: object, key: object) -> object:
     """Return the value under a key; null if there is none."""
     if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101 # the first is fast
         return value.get(key) if isinstance(key, str) else None

@@ -18,53 +18,76 @@ How the engine uses it:
     … create the runs of after.ready and store after.step_states; after.final is set at the end …
 """
 
-from rota.core.graphs.advancing import Advanced, advance, note, results_wanted
-from rota.core.graphs.board import (
-    StepState,
-    cancelled_board,
-    counts,
-    first_board,
-    restart,
-    restarted,
-    state_of,
+from rota.core.graphs.graph import (
+    FailureTolerance,
+    GraphStep,
+    MapSource,
+    StepCondition,
+    StepGraph,
+    StepMap,
+    StepRead,
 )
-from rota.core.graphs.critical import Times, critical_path
-from rota.core.graphs.endings import end_state, graph_error, graph_result, last_steps
-from rota.core.graphs.filling import items_for, member_payloads, needs_results, payload_for
-from rota.core.graphs.graph import Graph, Map, Read, Source, Step, Tolerance, When
-from rota.core.graphs.plain import graph_json, graph_plain
-from rota.core.graphs.scope import Scope
+from rota.core.graphs.graph_outcome import (
+    build_graph_result,
+    describe_graph_error,
+    find_end_state,
+    find_last_steps,
+)
+from rota.core.graphs.path_analysis import StepTimes, find_critical_path
+from rota.core.graphs.payloads import (
+    build_step_payload,
+    create_member_payload_builder,
+    find_map_items,
+    find_result_reads,
+)
+from rota.core.graphs.scope import GraphScope
+from rota.core.graphs.serialization import to_graph_json, to_plain_graph
+from rota.core.graphs.step_states import (
+    StepState,
+    cancel_waiting_steps,
+    count_step_states,
+    find_steps_to_restart,
+    initial_step_states,
+    restart_step_states,
+    step_state_of_run,
+)
+from rota.core.graphs.transitions import (
+    GraphAdvance,
+    advance_graph,
+    find_needed_results,
+    record_endings,
+)
 
 __all__ = [
-    "Advanced",
-    "Graph",
-    "Map",
-    "Read",
-    "Scope",
-    "Source",
-    "Step",
+    "GraphAdvance",
+    "StepGraph",
+    "StepMap",
+    "StepRead",
+    "GraphScope",
+    "MapSource",
+    "GraphStep",
     "StepState",
-    "Times",
-    "Tolerance",
-    "When",
-    "advance",
-    "cancelled_board",
-    "counts",
-    "critical_path",
-    "end_state",
-    "first_board",
-    "graph_error",
-    "graph_json",
-    "graph_plain",
-    "graph_result",
-    "items_for",
-    "last_steps",
-    "member_payloads",
-    "needs_results",
-    "note",
-    "payload_for",
-    "restart",
-    "restarted",
-    "results_wanted",
-    "state_of",
+    "StepTimes",
+    "FailureTolerance",
+    "StepCondition",
+    "advance_graph",
+    "cancel_waiting_steps",
+    "count_step_states",
+    "find_critical_path",
+    "find_end_state",
+    "initial_step_states",
+    "describe_graph_error",
+    "to_graph_json",
+    "to_plain_graph",
+    "build_graph_result",
+    "find_map_items",
+    "find_last_steps",
+    "create_member_payload_builder",
+    "find_result_reads",
+    "record_endings",
+    "build_step_payload",
+    "restart_step_states",
+    "find_steps_to_restart",
+    "find_needed_results",
+    "step_state_of_run",
 ]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from rota.core.expressions import Expression
-from rota.core.graphs.graph import Graph, Step, When
+from rota.core.graphs.graph import GraphStep, StepCondition, StepGraph
 
 SYMBOLS: Final[Mapping[str, str]] = {
     "waiting": "·",
@@ -27,12 +27,12 @@ COLOURS: Final[Mapping[str, tuple[str, str]]] = {
     "cancelled": ("#fef3c7", "#b45309"),
     "skipped": ("#f5f5f5", "#9e9e9e"),
 }
-SHOWN: Final = 3
+NAMED_PARENTS_MAX: Final = 3
 # Characters, besides letters and digits, that need no escape in Mermaid.
-PLAIN: Final = " _-.,:/"
+MERMAID_PLAIN_CHARACTERS: Final = " _-.,:/"
 
 
-class Drawn(NamedTuple):
+class StepAnnotation(NamedTuple):
     """Annotations of a step in a drawing, in addition to its definition."""
 
     state: str | None = None
@@ -40,50 +40,56 @@ class Drawn(NamedTuple):
     is_critical: bool = False
 
 
-UNKNOWN: Final = Drawn()
+NO_ANNOTATION: Final = StepAnnotation()
 
 
-def text(graph: Graph, drawn: Mapping[int, Drawn]) -> list[str]:
+def draw_text(graph: StepGraph, annotations: Mapping[int, StepAnnotation]) -> list[str]:
     """Return one line per step; steps on the critical path end with a star."""
     above = _above(graph)
-    rows = [(f"{branch}{_label(step, drawn)}", step) for branch, step in _tree(graph, above)]
+    rows = [(f"{branch}{_label(step, annotations)}", step) for branch, step in _tree(graph, above)]
     width = max(len(left) for left, _ in rows)
     kinds = max(len(_kind(step)) for _, step in rows)
     return [
-        f"{left:<{width}}  {_kind(step):<{kinds}}  {_rest(graph, step, above, drawn)}".rstrip()
+        f"{left:<{width}}  {_kind(step):<{kinds}}  {_rest(graph, step, above, annotations)}".rstrip()
         for left, step in rows
     ]
 
 
-def _label(step: Step, drawn: Mapping[int, Drawn]) -> str:
-    state = drawn.get(step.index, UNKNOWN).state
+def _label(step: GraphStep, drawn: Mapping[int, StepAnnotation]) -> str:
+    state = drawn.get(step.index, NO_ANNOTATION).state
     return step.name if state is None else f"{SYMBOLS[state]} {step.name}"
 
 
-def _kind(step: Step) -> str:
+def _kind(step: GraphStep) -> str:
     if step.graph is not None:
         return f"graph of {len(step.graph.steps)}"
     return f"{step.kind} ×" if step.map is not None else step.kind
 
 
-def _rest(graph: Graph, step: Step, above: list[int | None], drawn: Mapping[int, Drawn]) -> str:
-    annotation = drawn.get(step.index, UNKNOWN)
+def _rest(
+    graph: StepGraph, step: GraphStep, above: list[int | None], drawn: Mapping[int, StepAnnotation]
+) -> str:
+    annotation = drawn.get(step.index, NO_ANNOTATION)
     others = [graph.steps[parent].name for parent in step.needs if parent != above[step.index]]
     parts = [_when(step), annotation.note]
     if others:
-        more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
-        parts.append(f"also after {', '.join(others[:SHOWN])}{more}")
+        more = (
+            f" and {len(others) - NAMED_PARENTS_MAX} more"
+            if len(others) > NAMED_PARENTS_MAX
+            else ""
+        )
+        parts.append(f"also after {', '.join(others[:NAMED_PARENTS_MAX])}{more}")
     details = "; ".join(part for part in parts if part)
     return f"{details}  ★" if annotation.is_critical else details
 
 
-def _when(step: Step) -> str:
+def _when(step: GraphStep) -> str:
     if isinstance(step.when, Expression):
         return f"if {step.when.text}"
-    return "" if step.when is When.SUCCESS else f"on {step.when.value}"
+    return "" if step.when is StepCondition.SUCCESS else f"on {step.when.value}"
 
 
-def _above(graph: Graph) -> list[int | None]:
+def _above(graph: StepGraph) -> list[int | None]:
     """Return the parent below which each step is drawn."""
     depths = [0] * len(graph.steps)
     above: list[int | None] = [None] * len(graph.steps)
@@ -94,7 +100,7 @@ def _above(graph: Graph) -> list[int | None]:
     return above
 
 
-def _tree(graph: Graph, above: list[int | None]) -> Iterator[tuple[str, Step]]:
+def _tree(graph: StepGraph, above: list[int | None]) -> Iterator[tuple[str, GraphStep]]:
     """Yield the steps with their branch prefixes, in tree order."""
     under: dict[int | None, list[int]] = {}
     for step in graph.steps:
@@ -110,11 +116,11 @@ def _tree(graph: Graph, above: list[int | None]) -> Iterator[tuple[str, Step]]:
             stack.append((before + corner, before + line, child))
 
 
-def mermaid(graph: Graph, drawn: Mapping[int, Drawn]) -> list[str]:
+def draw_mermaid(graph: StepGraph, annotations: Mapping[int, StepAnnotation]) -> list[str]:
     """Return the lines of a Mermaid flowchart."""
     lines = ["flowchart TD"]
     for step in graph.steps:
-        annotation = drawn.get(step.index, UNKNOWN)
+        annotation = annotations.get(step.index, NO_ANNOTATION)
         parts = [step.name, _kind(step), annotation.note]
         label = "<br/>".join(_entity(part) for part in parts if part)
         lines.append(f'    s{step.index}["{label}"]')
@@ -122,7 +128,7 @@ def mermaid(graph: Graph, drawn: Mapping[int, Drawn]) -> list[str]:
         condition = _entity(_when(step))
         arrow = f'-->|"{condition}"|' if condition else "-->"
         lines += [f"    s{parent} {arrow} s{step.index}" for parent in step.needs]
-    items = sorted(drawn.items())
+    items = sorted(annotations.items())
     for state in sorted({item.state for _, item in items if item.state is not None}):
         fill, stroke = COLOURS[state]
         members = [f"s{place}" for place, item in items if item.state == state]
@@ -135,15 +141,18 @@ def mermaid(graph: Graph, drawn: Mapping[int, Drawn]) -> list[str]:
 
 def _entity(label: str) -> str:
     """Escape a label for Mermaid: special characters become entities."""
-    return "".join(char if char.isalnum() or char in PLAIN else f"#{ord(char)};" for char in label)
+    return "".join(
+        char if char.isalnum() or char in MERMAID_PLAIN_CHARACTERS else f"#{ord(char)};"
+        for char in label
+    )
 
 
-def dot(graph: Graph, drawn: Mapping[int, Drawn]) -> list[str]:
+def draw_dot(graph: StepGraph, annotations: Mapping[int, StepAnnotation]) -> list[str]:
     """Return the lines of a Graphviz digraph."""
     lines = ["digraph steps {", "    rankdir=TB;"]
     lines.append('    node [shape=box, style="rounded,filled"];')
     for step in graph.steps:
-        annotation = drawn.get(step.index, UNKNOWN)
+        annotation = annotations.get(step.index, NO_ANNOTATION)
         parts = [step.name, _kind(step), annotation.note]
         label = r"\n".join(_quoted(part) for part in parts if part)
         fill, stroke = COLOURS[annotation.state or "waiting"]

@@ -11,22 +11,22 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from rota.core.expressions import Expression
-from rota.core.graphs.templates import Template
+from rota.core.graphs.templates import PayloadTemplate
 
-KIND: Final = "graph"
-MOST_STEPS: Final = 1_000
-MOST_EDGES: Final = 5_000
-MOST_DEPTH: Final = 100
-MOST_CHILDREN: Final = 500
-MOST_BYTES: Final = 1024 * 1024
+GRAPH_KIND: Final = "graph"
+GRAPH_STEPS_MAX: Final = 1_000
+GRAPH_EDGES_MAX: Final = 5_000
+GRAPH_DEPTH_MAX: Final = 100
+STEP_CHILDREN_MAX: Final = 500
+GRAPH_BYTES_MAX: Final = 1024 * 1024
 # Levels of nested graphs.
-MOST_LEVELS: Final = 5
-MOST_AT_ONCE: Final = 100_000
+GRAPH_LEVELS_MAX: Final = 5
+MAP_AT_ONCE_MAX: Final = 100_000
 # Policy fields that a step may set itself; all others come from the graph's job.
-POLICY: Final = ("retries", "timeout", "deadline", "grace", "guarantee", "target")
+STEP_POLICY_FIELDS: Final = ("retries", "timeout", "deadline", "grace", "guarantee", "target")
 
 
-class When(StrEnum):
+class StepCondition(StrEnum):
     """The condition on the final states of all parents."""
 
     SUCCESS = "success"
@@ -35,7 +35,7 @@ class When(StrEnum):
     NONE_FAILED = "none_failed"
 
 
-class Read(NamedTuple):
+class StepRead(NamedTuple):
     """A field of another step that an expression reads: `state`, `result`, `error` or `results`."""
 
     step: int
@@ -43,17 +43,17 @@ class Read(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tolerance:
+class FailureTolerance:
     """How many members of a map may fail: a number or a percentage."""
 
     count: int = 0
     percent: float | None = None
 
-    def bears(self, failed: int, total: int) -> bool:
+    def allows(self, failed: int, total: int) -> bool:
         """Return whether this number of failures is tolerated."""
-        return failed <= self.most(total)
+        return failed <= self.max_failures(total)
 
-    def most(self, total: int) -> int:
+    def max_failures(self, total: int) -> int:
         if self.percent is None:
             return self.count
         # The epsilon makes 5 % of 20 equal 1 despite floating-point errors.
@@ -61,25 +61,25 @@ class Tolerance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class MapSource:
     """The job whose handler yields the items of a map."""
 
     kind: str
-    payload: Template
+    payload: PayloadTemplate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Map:
+class StepMap:
     """A step with many members: over a list, a number, or the items of a source."""
 
-    over: Expression | Template | None = None
-    source: Source | None = None
-    tolerate: Tolerance = field(default_factory=Tolerance)
+    over: Expression | PayloadTemplate | None = None
+    source: MapSource | None = None
+    tolerate: FailureTolerance = field(default_factory=FailureTolerance)
     at_once: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class GraphStep:
     """One node of a graph. `policy` holds its own policy fields, `asked` the parents whose state or
     error its condition reads, and `reads` everything that its condition, payload and map read.
     """
@@ -87,26 +87,26 @@ class Step:
     index: int
     name: str
     kind: str
-    payload: Template
+    payload: PayloadTemplate
     needs: tuple[int, ...] = ()
     children: tuple[int, ...] = ()
-    when: When | Expression = When.SUCCESS
+    when: StepCondition | Expression = StepCondition.SUCCESS
     may_fail: bool = False
-    map: Map | None = None
-    graph: "Graph | None" = None
+    map: StepMap | None = None
+    graph: "StepGraph | None" = None
     queue: str | None = None
     priority: int | None = None
     policy: Mapping[str, object] = field(default_factory=dict)
-    asked: frozenset[int] = frozenset()
-    reads: frozenset[Read] = frozenset()
+    condition_parents: frozenset[int] = frozenset()
+    reads: frozenset[StepRead] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Graph:
+class StepGraph:
     """A validated graph. `order` is a topological order of its steps."""
 
-    steps: tuple[Step, ...]
-    places: Mapping[str, int]
+    steps: tuple[GraphStep, ...]
+    step_indexes: Mapping[str, int]
     order: tuple[int, ...]
 
     @property
@@ -117,5 +117,5 @@ class Graph:
     def leaves(self) -> tuple[int, ...]:
         return tuple(step.index for step in self.steps if not step.children)
 
-    def step(self, name: str) -> Step:
-        return self.steps[self.places[name]]
+    def step(self, name: str) -> GraphStep:
+        return self.steps[self.step_indexes[name]]

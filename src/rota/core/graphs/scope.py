@@ -12,17 +12,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from rota.core.graphs.board import OPEN, WORDS
-from rota.core.graphs.graph import Graph
+from rota.core.graphs.graph import StepGraph
+from rota.core.graphs.step_states import OPEN_STEP_STATES, STEP_STATE_WORDS
 
-NAMES: Final = ("input", "steps", "graph")
-MEMBER_NAMES: Final = (*NAMES, "item", "index")
-OF_STEP: Final = ("state", "result", "error", "results")
-OF_GRAPH: Final = ("run_id", "scheduled_at", "attempt")
+SCOPE_NAMES: Final = ("input", "steps", "graph")
+MEMBER_SCOPE_NAMES: Final = (*SCOPE_NAMES, "item", "index")
+STEP_FIELDS: Final = ("state", "result", "error", "results")
+GRAPH_FIELDS: Final = ("run_id", "scheduled_at", "attempt")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class GraphScope:
     """The engine's data about a graph run. The mappings are keyed by step index and may load values
     lazily; `find_needed_results` returns the steps that may be read.
     """
@@ -39,14 +39,14 @@ class Scope:
         return self.results.get(step)
 
 
-def environment(graph: Graph, board: str, scope: Scope) -> dict[str, object]:
+def build_environment(graph: StepGraph, step_states: str, scope: GraphScope) -> dict[str, object]:
     """Return the values of the names that expressions may use."""
     run = {
         "run_id": scope.run_id,
         "scheduled_at": scope.scheduled_at,
         "attempt": scope.attempt,
     }
-    return {"input": scope.input, "graph": run, "steps": _Steps(graph, board, scope)}
+    return {"input": scope.input, "graph": run, "steps": _Steps(graph, step_states, scope)}
 
 
 class _Steps(Mapping[str, object]):
@@ -54,27 +54,27 @@ class _Steps(Mapping[str, object]):
 
     __slots__ = ("_board", "_graph", "_scope")
 
-    def __init__(self, graph: Graph, board: str, scope: Scope) -> None:
+    def __init__(self, graph: StepGraph, board: str, scope: GraphScope) -> None:
         self._graph, self._board, self._scope = graph, board, scope
 
     def __getitem__(self, name: str) -> object:
-        index = self._graph.places[name]
+        index = self._graph.step_indexes[name]
         state = self._board[index]
-        if state in OPEN:
+        if state in OPEN_STEP_STATES:
             return {}
-        return _Ended(index, WORDS[state], self._scope)
+        return _Ended(index, STEP_STATE_WORDS[state], self._scope)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._graph.places)
+        return iter(self._graph.step_indexes)
 
     def __len__(self) -> int:
-        return len(self._graph.places)
+        return len(self._graph.step_indexes)
 
 
 class _Ended(Mapping[str, object]):
     __slots__ = ("_index", "_scope", "_state")
 
-    def __init__(self, index: int, state: str, scope: Scope) -> None:
+    def __init__(self, index: int, state: str, scope: GraphScope) -> None:
         self._index, self._state, self._scope = index, state, scope
 
     def __getitem__(self, part: str) -> object:
@@ -91,7 +91,7 @@ class _Ended(Mapping[str, object]):
                 raise KeyError(part)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(OF_STEP)
+        return iter(STEP_FIELDS)
 
     def __len__(self) -> int:
-        return len(OF_STEP)
+        return len(STEP_FIELDS)

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rota.core.errors import InvalidInput
-from rota.core.graphs.draft import StepDraft
-from rota.core.graphs.graph import MOST_CHILDREN, MOST_DEPTH, MOST_EDGES
+from rota.core.graphs.graph import GRAPH_DEPTH_MAX, GRAPH_EDGES_MAX, STEP_CHILDREN_MAX
+from rota.core.graphs.step_draft import StepDraft
 
-SHOWN = 12
+NAMED_STEPS_MAX = 12
 
 
 @dataclass(frozen=True)
-class Shape:
+class GraphShape:
     """The dependencies by step index. `order` is a topological order."""
 
     places: dict[str, int]
@@ -29,23 +29,23 @@ class Shape:
                 found[place] |= found[parent] | 1 << parent
         return tuple(found)
 
-    def is_before(self, parent: int, place: int) -> bool:
+    def is_ancestor(self, parent: int, place: int) -> bool:
         return bool(self.ancestors[place] >> parent & 1)
 
 
-def shaped(drafts: Sequence[StepDraft], field: str) -> Shape:
+def build_shape(drafts: Sequence[StepDraft], field: str) -> GraphShape:
     places = _places(drafts)
     needs = _needs(drafts, places)
     edges = sum(map(len, needs))
-    if edges > MOST_EDGES:
-        wanted = f"expected at most {MOST_EDGES} in total"
+    if edges > GRAPH_EDGES_MAX:
+        wanted = f"expected at most {GRAPH_EDGES_MAX} in total"
         raise InvalidInput(f"{field}.steps", f"{edges} needs", wanted)
     children = _children(drafts, needs)
     order = _order(needs, children)
     if len(order) < len(drafts):
         raise _cycle(drafts, needs, set(range(len(drafts))) - set(order))
     _check_depth(drafts, needs, order)
-    return Shape(places=places, needs=needs, children=children, order=order)
+    return GraphShape(places=places, needs=needs, children=children, order=order)
 
 
 def _places(drafts: Sequence[StepDraft]) -> dict[str, int]:
@@ -72,7 +72,7 @@ def _needs(drafts: Sequence[StepDraft], places: dict[str, int]) -> tuple[tuple[i
 
 def _suggest_step(name: str, places: dict[str, int]) -> str:
     """Return a hint with the names of a small graph, or with a name that differs only in case."""
-    if len(places) > SHOWN:
+    if len(places) > NAMED_STEPS_MAX:
         same = [step for step in places if step.casefold() == name.casefold()]
         return f"; did you mean {same[0]}?" if same else ""
     return f"; known steps: {', '.join(places)}"
@@ -86,8 +86,8 @@ def _children(
         for parent in parents:
             children[parent].append(place)
     for draft, found in zip(drafts, children, strict=True):
-        if len(found) > MOST_CHILDREN:
-            wanted = f"at most {MOST_CHILDREN} steps may need one step; use a map for more"
+        if len(found) > STEP_CHILDREN_MAX:
+            wanted = f"at most {STEP_CHILDREN_MAX} steps may need one step; use a map for more"
             raise InvalidInput(draft.path, f"{len(found)} steps need {draft.name}", wanted)
     return tuple(map(tuple, children))
 
@@ -123,8 +123,8 @@ def _cycle(
     # Rotated to start with the first step, and reversed to go from parent to child.
     around = [first, *reversed(cycle[start + 1 :] + cycle[:start]), first]
     names = [drafts[index].name for index in around]
-    if len(names) > SHOWN:
-        names = [*names[: SHOWN - 2], "…", names[-2], names[-1]]
+    if len(names) > NAMED_STEPS_MAX:
+        names = [*names[: NAMED_STEPS_MAX - 2], "…", names[-2], names[-1]]
     need = around[-2]
     place = needs[first].index(need)
     path = f"{drafts[first].path}.needs[{place}]"
@@ -137,6 +137,6 @@ def _check_depth(
     depth = [1] * len(needs)
     for place in order:
         depth[place] = 1 + max((depth[parent] for parent in needs[place]), default=0)
-        if depth[place] > MOST_DEPTH:
-            wanted = f"expected at most {MOST_DEPTH} consecutive steps"
+        if depth[place] > GRAPH_DEPTH_MAX:
+            wanted = f"expected at most {GRAPH_DEPTH_MAX} consecutive steps"
             raise InvalidInput(f"{drafts[place].path}.needs", drafts[place].name, wanted)

@@ -12,20 +12,20 @@ from rota.core.time import moments, planning
 from rota.core.time.budget import SearchBudget
 from rota.core.time.calendars import Calendar
 from rota.core.time.cron import Cron
-from rota.core.time.schedule import STEP, Schedule
+from rota.core.time.schedule import MICROSECOND, Schedule
 
-SHOWN: Final = 3
+SHOWN_TIMES_MAX: Final = 3
 # An H at the start of a field or a part of it; elsewhere H is part of a day or month name.
-SPREAD: Final = re.compile(r"(?:^|[\s,])H", re.IGNORECASE)
+HASH_FIELD_PATTERN: Final = re.compile(r"(?:^|[\s,])H", re.IGNORECASE)
 
 
 def depends_on_id(schedule: Schedule) -> bool:
     """Return whether the times depend on the id of the job, which a new job does not have yet."""
     crons = (rule.text for rule in schedule.rules if isinstance(rule, Cron))
-    return schedule.jitter is not None or any(SPREAD.search(text) for text in crons)
+    return schedule.jitter is not None or any(HASH_FIELD_PATTERN.search(text) for text in crons)
 
 
-def upcoming(
+def find_next_starts(
     schedule: Schedule,
     after: datetime,
     *,
@@ -39,21 +39,26 @@ def upcoming(
     if not schedule.has_ticks:
         return ()
     budget = SearchBudget() if budget is None else budget
-    first = planning.next_tick(schedule, after, calendars=calendars, budget=budget)
+    first = planning.plan_next_tick(schedule, after, calendars=calendars, budget=budget)
     if first is None:
         return ()
     if schedule.follows_end or (schedule.window.max_runs is not None and not is_new):
         return (first.due_at,)
     found = [first.due_at]
     with suppress(SearchTooLong):
-        ahead = planning.plan(
-            schedule, first.tick.at, moments.LAST, calendars=calendars, fired=1, budget=budget
+        ahead = planning.plan_ticks(
+            schedule,
+            first.tick.at,
+            moments.LATEST_INSTANT,
+            calendars=calendars,
+            fired=1,
+            budget=budget,
         )
-        found += (planned.due_at for planned in islice(ahead, SHOWN - 1))
+        found += (planned.due_at for planned in islice(ahead, SHOWN_TIMES_MAX - 1))
     return tuple(found)
 
 
-def standing(
+def find_existing_starts(
     schedule: Schedule | None,
     next_tick: datetime | None,
     *,
@@ -65,4 +70,6 @@ def standing(
         return ()
     if schedule.follows_end:
         return (next_tick,)
-    return upcoming(schedule, next_tick - STEP, calendars=calendars, is_new=False, budget=budget)
+    return find_next_starts(
+        schedule, next_tick - MICROSECOND, calendars=calendars, is_new=False, budget=budget
+    )

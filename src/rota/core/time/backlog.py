@@ -18,16 +18,16 @@ from rota.core.time.budget import (
 )
 from rota.core.time.calendars import Calendar
 from rota.core.time.interval import Every
-from rota.core.time.planning import Planned, last_in
-from rota.core.time.schedule import STEP, Schedule, nominal
+from rota.core.time.planning import PlannedTick, find_last
+from rota.core.time.schedule import MICROSECOND, Schedule, next_nominal_tick
 
 # Counting stops here and reports "at least": 2 ms of cron. After a day's outage, a cluster does
 # this for each of its jobs before their next ticks are due.
-COUNTED = 200
+COUNTED_TICKS_MAX = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class ScheduleProgress:
     """The progress of a schedule. All ticks up to `cursor` (nominal time) are decided.
 
     `fired` is the number of runs so far. `last_end` is when the last run ended; only a fixed delay
@@ -41,7 +41,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Count:
+class TickRangeCount:
     """`number` ticks from `first` to `last`, inclusive; more if `at_least`."""
 
     number: int
@@ -58,7 +58,7 @@ class Backlog:
     """
 
     schedule: Schedule
-    progress: Progress
+    progress: ScheduleProgress
     calendars: Mapping[str, Calendar]
     budget: SearchBudget = field(init=False, compare=False)
 
@@ -66,9 +66,9 @@ class Backlog:
         limit = CATCH_UP_STEPS_MAX + STEPS_PER_CAUGHT_UP_MAX * self.schedule.misfire.max_catchup
         object.__setattr__(self, "budget", SearchBudget(limit))
 
-    def following(self, after: datetime) -> Planned | None:
+    def next_after(self, after: datetime) -> PlannedTick | None:
         """Return the next planned tick after an instant, as if nothing had run since."""
-        return planning.next_tick(
+        return planning.plan_next_tick(
             self.schedule,
             after,
             calendars=self.calendars,
@@ -77,18 +77,20 @@ class Backlog:
             budget=self.budget,
         )
 
-    def last(self, first: Planned, high: datetime, fits: Callable[[Planned], bool]) -> Planned:
+    def find_last(
+        self, first: PlannedTick, high: datetime, fits: Callable[[PlannedTick], bool]
+    ) -> PlannedTick:
         """Return the last tick that fits. `first` fits; most fitting ticks are before `high`."""
         if self.schedule.follows_end:
             return first
-        return last_in(self.following, first, high, at=_at, fits=fits)
+        return find_last(self.next_after, first, high, at=_at, fits=fits)
 
-    def newest(self, last: Planned) -> Iterator[Planned]:
+    def iterate_back(self, last: PlannedTick) -> Iterator[PlannedTick]:
         """Yield the ticks from this one back to the cursor."""
         # The distance to the previous tick is estimated from the following one. The first estimate,
         # one second, doubles until it reaches a tick.
         reach = timedelta(seconds=1)
-        item: Planned | None = last
+        item: PlannedTick | None = last
         while item is not None:
             yield item
             before = self._before(item, reach)
@@ -96,62 +98,66 @@ class Backlog:
                 reach = item.tick.at - before.tick.at
             item = before
 
-    def before(self, item: Planned) -> Planned | None:
+    def find_previous(self, item: PlannedTick) -> PlannedTick | None:
         """Return the previous tick, if it is after the cursor."""
-        return next(islice(self.newest(item), 1, None), None)
+        return next(islice(self.iterate_back(item), 1, None), None)
 
-    def _before(self, item: Planned, reach: timedelta) -> Planned | None:
+    def _before(self, item: PlannedTick, reach: timedelta) -> PlannedTick | None:
         end, floor = item.tick.at, self.progress.cursor
         while not self.schedule.follows_end:
-            low = max(floor, end - reach - STEP)
-            found = self.following(low)
+            low = max(floor, end - reach - MICROSECOND)
+            found = self.next_after(low)
             if found is not None and found.tick.at < end:
-                return self.last(found, end, lambda other: other.tick.at < end)
+                return self.find_last(found, end, lambda other: other.tick.at < end)
             if low == floor:
                 break
             reach *= 2
         return None
 
-    def count(self, after: datetime, last: Planned) -> Count | None:
+    def count_planned(self, after: datetime, last: PlannedTick) -> TickRangeCount | None:
         """Count the ticks planned after an instant, up to and including `last`."""
-        first = self.following(after)
+        first = self.next_after(after)
         if first is None or first.tick.at > last.tick.at:
             return None
         start, end = first.tick.at, last.tick.at
         (rule, *others) = self.schedule.rules
         if isinstance(rule, Every) and not others and not self.schedule.calendars:
-            number = rule.count(start - STEP, end)
-            return Count(number=number, first=start, last=end)
+            number = rule.count(start - MICROSECOND, end)
+            return TickRangeCount(number=number, first=start, last=end)
         if self.schedule.follows_end:
-            return Count(number=1, first=start, last=end)
-        number = sum(1 for _ in islice(self._planned(after, end), COUNTED))
-        return Count(number=number, first=start, last=end, at_least=number == COUNTED)
+            return TickRangeCount(number=1, first=start, last=end)
+        number = sum(1 for _ in islice(self._planned(after, end), COUNTED_TICKS_MAX))
+        return TickRangeCount(
+            number=number, first=start, last=end, at_least=number == COUNTED_TICKS_MAX
+        )
 
-    def passed_over(self, last: Planned) -> Count | None:
+    def count_blacked_out(self, last: PlannedTick) -> TickRangeCount | None:
         """Count the ticks up to `last` that were skipped because of a blackout."""
         if not self.schedule.calendars or self.schedule.follows_end:
             return None
-        nominal_ticks = list(islice(self._nominal(last.tick.at), COUNTED))
+        nominal_ticks = list(islice(self._nominal(last.tick.at), COUNTED_TICKS_MAX))
         planned = {item.tick.at for item in self._planned(self.progress.cursor, nominal_ticks[-1])}
         skipped = [at for at in nominal_ticks if at not in planned]
         if not skipped:
             return None
-        capped = len(nominal_ticks) == COUNTED
-        return Count(number=len(skipped), first=skipped[0], last=skipped[-1], at_least=capped)
+        capped = len(nominal_ticks) == COUNTED_TICKS_MAX
+        return TickRangeCount(
+            number=len(skipped), first=skipped[0], last=skipped[-1], at_least=capped
+        )
 
-    def _planned(self, after: datetime, until: datetime) -> Iterator[Planned]:
-        item = self.following(after)
+    def _planned(self, after: datetime, until: datetime) -> Iterator[PlannedTick]:
+        item = self.next_after(after)
         while item is not None and item.tick.at <= until:
             yield item
-            item = self.following(item.tick.at)
+            item = self.next_after(item.tick.at)
 
     def _nominal(self, until: datetime) -> Iterator[datetime]:
         """Yield the ticks that the rules produce, before calendars apply."""
-        tick = nominal(self.schedule, self.progress.cursor, budget=self.budget)
+        tick = next_nominal_tick(self.schedule, self.progress.cursor, budget=self.budget)
         while tick is not None and tick.at <= until:
             yield tick.at
-            tick = nominal(self.schedule, tick.at, budget=self.budget)
+            tick = next_nominal_tick(self.schedule, tick.at, budget=self.budget)
 
 
-def _at(planned: Planned) -> datetime:
+def _at(planned: PlannedTick) -> datetime:
     return planned.tick.at

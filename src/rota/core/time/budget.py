@@ -25,7 +25,7 @@ STEPS_PER_CAUGHT_UP_MAX: Final = 40
 # The distances between the next ticks of one schedule.
 CADENCE_STEPS_MAX: Final = 10_000
 # The same for all schedules of one request.
-CADENCES_STEPS_MAX: Final = 200_000
+CADENCE_STEPS_PER_REQUEST_MAX: Final = 200_000
 # Listing or counting the ticks of a past range.
 PAST_STEPS_MAX: Final = 400_000
 # How many days of an RRULE, or windows of a calendar, cost one step.
@@ -66,6 +66,6 @@ class SearchBudget:
             self._visited.add(place)
             self.spend(steps)
 
-    def part(self, limit: int) -> "SearchBudget":
+    def create_part(self, limit: int) -> "SearchBudget":
         """Return a separate budget with the same check for one of many searches."""
         return SearchBudget(limit, check=self._check)

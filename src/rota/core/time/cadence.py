@@ -13,13 +13,13 @@ from typing import Final
 
 from rota.core.time.budget import CADENCE_STEPS_MAX, SearchBudget
 from rota.core.time.interval import Every, EveryAfterEnd
-from rota.core.time.schedule import Schedule, nominal
+from rota.core.time.schedule import Schedule, next_nominal_tick
 
 # Two hours of minutes: a dense schedule is dense within its first ticks.
-LOOKED_AT: Final = 128
+CADENCE_TICKS_MAX: Final = 128
 
 
-def shortest_period(
+def find_shortest_period(
     schedule: Schedule, since: datetime, budget: SearchBudget | None = None
 ) -> timedelta | None:
     """Return the shortest time between two of the next ticks; None if there are fewer than two.
@@ -40,11 +40,11 @@ def shortest_period(
 
 
 def _shortest(schedule: Schedule, since: datetime, budget: SearchBudget) -> timedelta | None:
-    ticks = islice(_ticks(schedule, since, budget), LOOKED_AT)
+    ticks = islice(_ticks(schedule, since, budget), CADENCE_TICKS_MAX)
     return min((later - earlier for earlier, later in pairwise(ticks)), default=None)
 
 
 def _ticks(schedule: Schedule, since: datetime, budget: SearchBudget) -> Iterator[datetime]:
-    while (tick := nominal(schedule, since, budget=budget)) is not None:
+    while (tick := next_nominal_tick(schedule, since, budget=budget)) is not None:
         yield tick.at
         since = tick.at

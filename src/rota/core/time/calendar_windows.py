@@ -19,12 +19,12 @@ from zoneinfo import ZoneInfo
 
 from rota.core.time import zones
 from rota.core.time.budget import NEXT_TICK_STEPS_MAX, WINDOWS_PER_STEP, SearchBudget
-from rota.core.time.rrule import Part, Rrule
-from rota.core.time.rrule.days import EPOCH as EPOCH_DAY
-from rota.core.time.rrule.days import days_from
-from rota.core.time.rrule.search import walk
+from rota.core.time.rrule import Rrule, RrulePart
+from rota.core.time.rrule.days import EPOCH_DAY as EPOCH_DAY
+from rota.core.time.rrule.days import iterate_days
+from rota.core.time.rrule.search import iterate_times
 from rota.core.time.tick import DstGap, DstOverlap
-from rota.core.time.walls import local_of, seconds_of
+from rota.core.time.wall_clock import from_wall_seconds, to_wall_seconds
 from rota.core.time.zones import EPOCH, EPOCH_LOCAL, SECOND, span_at
 
 DAY = timedelta(days=1)
@@ -36,7 +36,7 @@ DAY_S: Final = 86_400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Range:
+class DateRange:
     """A single window from one local time until before another."""
 
     start: datetime
@@ -44,7 +44,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weekly:
+class WeeklyWindow:
     """A part of every week, as offsets from Monday 00:00; may extend past the week's end."""
 
     start: timedelta
@@ -52,7 +52,7 @@ class Weekly:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Yearly:
+class YearlyDay:
     """A day of every year in which it exists."""
 
     month: int
@@ -60,7 +60,7 @@ class Yearly:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recurring:
+class RecurringWindow:
     """A window of `length` at each time of the rule."""
 
     rule: Rrule
@@ -84,34 +84,36 @@ class CalendarPart(NamedTuple):
 class LocalWindows:
     """The windows of one calendar on its wall clock."""
 
-    ranges: tuple[Range, ...]
-    weekly: tuple[Weekly, ...]
-    yearly: tuple[Yearly, ...]
-    recurring: tuple[Recurring, ...]
+    ranges: tuple[DateRange, ...]
+    weekly: tuple[WeeklyWindow, ...]
+    yearly: tuple[YearlyDay, ...]
+    recurring: tuple[RecurringWindow, ...]
 
-    def number_of(self, instant: datetime) -> int:
+    def part_number(self, instant: datetime) -> int:
         """Return the number of the part of time that contains this instant."""
-        return (instant - EPOCH) // self.length
+        return (instant - EPOCH) // self.part_length
 
     @cached_property
-    def length(self) -> timedelta:
+    def part_length(self) -> timedelta:
         """The length of a part of time."""
         per_day = len(self.weekly) / 7 + sum(map(len, self._stretches))
         days = int(WINDOWS_PER_PART / max(per_day, 0.1))
         return timedelta(days=max(1, min(PART_DAYS_MAX, days)))
 
-    def between(self, low: datetime, high: datetime, budget: SearchBudget) -> list[LocalWindow]:
+    def find_between(
+        self, low: datetime, high: datetime, budget: SearchBudget
+    ) -> list[LocalWindow]:
         """Return the windows with end > low and start < high, merged, in order."""
         found = [*self._ranges_between(low, high), *self._weekly_between(low, high)]
         found += self._yearly_between(low, high)
         for recurring, stretches in zip(self.recurring, self._stretches, strict=True):
             found += _recurrences(recurring, stretches, (low, high), budget)
         budget.spend(1 + len(found) // WINDOWS_PER_STEP)
-        return merged(window for window in found if window[1] > low and window[0] < high)
+        return merge_windows(window for window in found if window[1] > low and window[0] < high)
 
     @cached_property
     def _merged_ranges(self) -> list[LocalWindow]:
-        return merged((window.start, window.end) for window in self.ranges)
+        return merge_windows((window.start, window.end) for window in self.ranges)
 
     @cached_property
     def _stretches(self) -> tuple[tuple[tuple[timedelta, timedelta], ...], ...]:
@@ -151,7 +153,7 @@ def _end(window: LocalWindow) -> datetime:
     return window[1]
 
 
-def merged(windows: Iterable[LocalWindow]) -> list[LocalWindow]:
+def merge_windows(windows: Iterable[LocalWindow]) -> list[LocalWindow]:
     """Merge windows: the result has no adjacent, overlapping or empty windows."""
     found: list[LocalWindow] = []
     for start, end in sorted(windows):
@@ -163,7 +165,7 @@ def merged(windows: Iterable[LocalWindow]) -> list[LocalWindow]:
     return found
 
 
-def _stretches_of(recurring: Recurring) -> tuple[tuple[timedelta, timedelta], ...]:
+def _stretches_of(recurring: RecurringWindow) -> tuple[tuple[timedelta, timedelta], ...]:
     times = recurring.rule.part.times if recurring.rule.part is not None else (0,)
     found: list[tuple[timedelta, timedelta]] = []
     for second in times:
@@ -176,25 +178,25 @@ def _stretches_of(recurring: Recurring) -> tuple[tuple[timedelta, timedelta], ..
 
 
 def _recurrences(
-    recurring: Recurring,
+    recurring: RecurringWindow,
     stretches: tuple[tuple[timedelta, timedelta], ...],
     between: LocalWindow,
     budget: SearchBudget,
 ) -> Iterator[LocalWindow]:
     """Yield the windows of a rule between two local times, and possibly a few outside."""
     rule, part = recurring.rule, recurring.rule.part
-    low, high = seconds_of(between[0] - recurring.length), seconds_of(between[1])
+    low, high = to_wall_seconds(between[0] - recurring.length), to_wall_seconds(between[1])
     yield from _one_by_one(recurring, rule.dates[bisect_left(rule.dates, low) :], high)
     if part is None:
         return
     first = max(low, part.start)
     horizon = max(0, (high - first) // DAY_S + 1)
-    if part.positions or part.freq.sub_daily:
-        times = walk(part, first, horizon=horizon, budget=budget)
+    if part.positions or part.freq.is_sub_daily:
+        times = iterate_times(part, first, horizon=horizon, budget=budget)
         yield from _one_by_one(recurring, times, high)
         return
     uneven = _uneven_days(rule, part)
-    for number in days_from(part, first // DAY_S + EPOCH_DAY, horizon=horizon, budget=budget):
+    for number in iterate_days(part, first // DAY_S + EPOCH_DAY, horizon=horizon, budget=budget):
         day = number - EPOCH_DAY
         if day in uneven:
             yield from _one_by_one(recurring, (day * DAY_S + time_s for time_s in part.times), high)
@@ -202,18 +204,20 @@ def _recurrences(
         if part.until is not None and day * DAY_S > part.until:
             return
         if day not in rule.excluded_days:
-            midnight = local_of(day * DAY_S)
+            midnight = from_wall_seconds(day * DAY_S)
             for start, end in stretches:
                 yield midnight + start, midnight + end
 
 
-def _uneven_days(rule: Rrule, part: Part) -> frozenset[int]:
+def _uneven_days(rule: Rrule, part: RrulePart) -> frozenset[int]:
     """Return the days on which some times may be excluded."""
     ends = () if part.until is None else (part.until,)
     return frozenset(local // DAY_S for local in (part.start, *ends, *rule.excluded))
 
 
-def _one_by_one(recurring: Recurring, times: Iterable[int], high: int) -> Iterator[LocalWindow]:
+def _one_by_one(
+    recurring: RecurringWindow, times: Iterable[int], high: int
+) -> Iterator[LocalWindow]:
     """Yield the windows that start at these local times, except those that the rule excludes."""
     rule, part = recurring.rule, recurring.rule.part
     for local in times:
@@ -224,20 +228,20 @@ def _one_by_one(recurring: Recurring, times: Iterable[int], high: int) -> Iterat
         if is_before or (is_after and local not in rule.dates):
             continue
         if local not in rule.excluded and local // DAY_S not in rule.excluded_days:
-            start = local_of(local)
+            start = from_wall_seconds(local)
             yield start, start + recurring.length
 
 
-def part_of_time(windows: LocalWindows, zone: ZoneInfo, number: int) -> CalendarPart:
+def compute_part(windows: LocalWindows, zone: ZoneInfo, number: int) -> CalendarPart:
     """Compute the windows that overlap one part of time."""
-    first = EPOCH + number * windows.length
-    last = first + windows.length
+    first = EPOCH + number * windows.part_length
+    last = first + windows.part_length
     low, high = _local_bounds(zone, first, last)
     budget = SearchBudget(NEXT_TICK_STEPS_MAX)
     edges = _Edges(zone)
-    found = merged(
+    found = merge_windows(
         (edges.instant(start, DstOverlap.FIRST), edges.instant(end, DstOverlap.SECOND))
-        for start, end in windows.between(low, high, budget)
+        for start, end in windows.find_between(low, high, budget)
     )
     starts, ends = tuple(start for start, _ in found), tuple(end for _, end in found)
     return CalendarPart(first, last, starts, ends, budget.spent)
@@ -273,7 +277,9 @@ class _Edges:
         """
         if self._from <= local < self._to:
             return (local - self._offset).replace(tzinfo=UTC)
-        at = zones.instants(local, self._zone, gap=DstGap.RUN_AFTER, overlap=overlap)[0].at
+        at = zones.resolve_local_time(local, self._zone, gap=DstGap.RUN_AFTER, overlap=overlap)[
+            0
+        ].at
         span = span_at(self._zone, (at - EPOCH) // SECOND)
         self._offset = timedelta(seconds=span.offset)
         self._from = EPOCH_LOCAL + timedelta(seconds=span.calm_from + span.offset)

@@ -20,21 +20,30 @@ from rota.core.time.calendar_windows import (
     DAY,
     WEEK,
     CalendarPart,
+    DateRange,
     LocalWindows,
-    Range,
-    Recurring,
-    Weekly,
-    Yearly,
-    part_of_time,
+    RecurringWindow,
+    WeeklyWindow,
+    YearlyDay,
+    compute_part,
 )
 
-__all__ = ["DAY", "WEEK", "Blackout", "Calendar", "Range", "Recurring", "Weekly", "Yearly"]
+__all__ = [
+    "DAY",
+    "WEEK",
+    "Blackout",
+    "Calendar",
+    "DateRange",
+    "RecurringWindow",
+    "WeeklyWindow",
+    "YearlyDay",
+]
 
-STEP = timedelta(microseconds=1)
+MICROSECOND = timedelta(microseconds=1)
 # Adjacent blackouts are joined up to this length; a calendar may cover all time.
-JOINED = timedelta(days=8 * 366)
+JOINED_BLACKOUT_MAX = timedelta(days=8 * 366)
 # Parts of time that a calendar caches. A year with few windows is one part.
-PARTS_KEPT_MAX: Final = 64
+CACHED_PARTS_MAX: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +61,10 @@ class Calendar:
 
     name: str
     timezone: str = "UTC"
-    ranges: tuple[Range, ...] = ()
-    weekly: tuple[Weekly, ...] = ()
-    yearly: tuple[Yearly, ...] = ()
-    recurring: tuple[Recurring, ...] = ()
+    ranges: tuple[DateRange, ...] = ()
+    weekly: tuple[WeeklyWindow, ...] = ()
+    yearly: tuple[YearlyDay, ...] = ()
+    recurring: tuple[RecurringWindow, ...] = ()
     parts: dict[int, CalendarPart] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -65,12 +74,14 @@ class Calendar:
         windows = LocalWindows(self.ranges, self.weekly, self.yearly, self.recurring)
         object.__setattr__(self, "windows", windows)
 
-    def covers(self, instant: datetime, budget: SearchBudget | None = None) -> Blackout | None:
+    def find_covering(
+        self, instant: datetime, budget: SearchBudget | None = None
+    ) -> Blackout | None:
         """Return the blackout that contains this instant, if any."""
-        found = self.find(instant, budget)
+        found = self.find_window(instant, budget)
         return None if found is None else Blackout(start=found[0], end=found[1], name=self.name)
 
-    def find(
+    def find_window(
         self, instant: datetime, budget: SearchBudget | None = None
     ) -> tuple[datetime, datetime, bool] | None:
         """Return the start and end of the blackout that contains this instant, and whether it is
@@ -85,11 +96,11 @@ class Calendar:
 
     def part_at(self, instant: datetime, budget: SearchBudget | None = None) -> CalendarPart:
         """Return the part of time around an instant, with its windows."""
-        number = self.windows.number_of(instant)
+        number = self.windows.part_number(instant)
         part = self.parts.get(number)
         if part is None:
-            part = part_of_time(self.windows, zones.zone(self.timezone), number)
-            if len(self.parts) >= PARTS_KEPT_MAX:
+            part = compute_part(self.windows, zones.get_zone(self.timezone), number)
+            if len(self.parts) >= CACHED_PARTS_MAX:
                 self.parts.clear()
             self.parts[number] = part
         if budget is not None:
@@ -109,12 +120,15 @@ def blackout_at(
     if is_whole and len(calendars) == 1:
         return Blackout(start=start, end=end, name=name)
     names = [name]
-    while end - instant < JOINED and (later := _covered(calendars, end, budget)) is not None:
+    while (
+        end - instant < JOINED_BLACKOUT_MAX
+        and (later := _covered(calendars, end, budget)) is not None
+    ):
         end = later[1]
         names.append(later[3])
     while (
-        instant - start < JOINED
-        and (before := _covered(calendars, start - STEP, budget)) is not None
+        instant - start < JOINED_BLACKOUT_MAX
+        and (before := _covered(calendars, start - MICROSECOND, budget)) is not None
     ):
         start = before[0]
         names.append(before[3])
@@ -127,7 +141,7 @@ def _covered(
     if budget is not None:
         budget.spend()
     for calendar in calendars:
-        found = calendar.find(instant, budget)
+        found = calendar.find_window(instant, budget)
         if found is not None:
             return (*found, calendar.name)
     return None

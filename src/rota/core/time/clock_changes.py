@@ -17,11 +17,11 @@ from rota.core.time.budget import NEXT_TICK_STEPS_MAX, SearchBudget
 from rota.core.time.cron import Cron
 from rota.core.time.policies import Window
 from rota.core.time.rrule import Rrule
-from rota.core.time.rrule.rule import Freq
-from rota.core.time.schedule import STEP, Rule, Schedule, nominal
+from rota.core.time.rrule.rule import RruleFrequency
+from rota.core.time.schedule import MICROSECOND, Rule, Schedule, next_nominal_tick
 
-NO_TIME = timedelta(0)
-HOURS = 24
+ZERO_DURATION = timedelta(0)
+HOURS_PER_DAY = 24
 # Times counted per clock change. A rule of every second has 3600 in an hour.
 TIMES_COUNTED_MAX = 100
 
@@ -50,12 +50,12 @@ class ChangedTimes:
 
     @property
     def are_lost(self) -> bool:
-        return self.change.by > NO_TIME
+        return self.change.by > ZERO_DURATION
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """For example "3 times from 02:00 to 02:40 do not run: the clock jumps over them"."""
-        first, last = zones.clock(self.first), zones.clock(self.last)
+        first, last = zones.format_clock(self.first), zones.format_clock(self.last)
         one = self.count == 1
         times = first if one else f"{self.count} times from {first} to {last}"
         if self.at_least:
@@ -66,7 +66,7 @@ class ChangedTimes:
         return f"{times} {'runs' if one else 'run'} twice: the clock is set back"
 
 
-def clock_changes(zone: ZoneInfo, start: datetime, end: datetime) -> Iterator[ClockChange]:
+def find_clock_changes(zone: ZoneInfo, start: datetime, end: datetime) -> Iterator[ClockChange]:
     """Yield the clock changes of a zone after `start` and before `end`."""
     moment, last = int(start.timestamp()), int(end.timestamp())
     while (span := zones.span_at(zone, moment)).end < last:
@@ -82,7 +82,9 @@ def clock_changes(zone: ZoneInfo, start: datetime, end: datetime) -> Iterator[Cl
             )
 
 
-def changed_times(schedule: Schedule, start: datetime, end: datetime) -> Iterator[ChangedTimes]:
+def find_changed_times(
+    schedule: Schedule, start: datetime, end: datetime
+) -> Iterator[ChangedTimes]:
     """Yield the effects of clock changes on a schedule's rules that follow elapsed time."""
     rules = tuple(rule for rule in schedule.rules if runs_in_some_hours(rule))
     if not rules:
@@ -92,7 +94,7 @@ def changed_times(schedule: Schedule, start: datetime, end: datetime) -> Iterato
         schedule, rules=rules, timezone="UTC", window=Window(), jitter=None, calendars=()
     )
     window = schedule.window
-    for change in clock_changes(schedule.zone, start, end):
+    for change in find_clock_changes(schedule.zone, start, end):
         is_before = window.start is not None and change.at < window.start
         if is_before or (window.end is not None and change.at >= window.end):
             continue
@@ -110,10 +112,12 @@ def changed_times(schedule: Schedule, start: datetime, end: datetime) -> Iterato
 def runs_in_some_hours(rule: Rule) -> bool:
     """Return whether a rule follows elapsed time and runs in some hours of the day only."""
     if isinstance(rule, Cron):
-        return rule.interval_like and not rule.hour.full
+        return rule.interval_like and not rule.hour.is_full
     if isinstance(rule, Rrule) and rule.part is not None and rule.interval_like:
         part = rule.part
-        return 0 < len(part.hours) < HOURS or (part.freq is Freq.HOURLY and part.interval > 1)
+        return 0 < len(part.hours) < HOURS_PER_DAY or (
+            part.freq is RruleFrequency.HOURLY and part.interval > 1
+        )
     return False
 
 
@@ -134,8 +138,10 @@ def _counted_times(local: Schedule, change: ClockChange) -> tuple[list[datetime]
 
 def _local_times(local: Schedule, change: ClockChange) -> Iterator[datetime]:
     low, high = sorted((change.before, change.after))
-    moment = low.replace(tzinfo=UTC) - STEP
+    moment = low.replace(tzinfo=UTC) - MICROSECOND
     budget = SearchBudget(NEXT_TICK_STEPS_MAX)
-    while (tick := nominal(local, moment, budget=budget)) is not None and tick.local < high:
+    while (
+        tick := next_nominal_tick(local, moment, budget=budget)
+    ) is not None and tick.local < high:
         yield tick.local
         moment = tick.at

@@ -10,8 +10,8 @@ from datetime import timedelta
 
 from rota.core.errors import InvalidInput
 
-LONGEST = timedelta(days=3653)
-WANTED = "a duration such as 90s, 15m, 1h30m, 2d or PT15M"
+DURATION_MAX = timedelta(days=3653)
+DURATION_FORMAT = "a duration such as 90s, 15m, 1h30m, 2d or PT15M"
 
 # Twelve digits hold more than ten years of milliseconds and cannot overflow a float.
 COUNT = r"(\d{1,12})"
@@ -25,27 +25,27 @@ ISO = re.compile(
     rf"P(?:{COUNT}W)?(?:{COUNT}D)?(?:T(?:{COUNT}H)?(?:{COUNT}M)?(?:{FRACTION}S)?)?", re.ASCII
 )
 UNITS = (604_800, 86_400, 3600, 60, 1, 0.001)
-TEXT_LIMIT = 64
+DURATION_CHARACTERS_MAX = 64
 
 
 def parse(
     text: object,
     *,
     field: str = "duration",
-    shortest: timedelta = timedelta(0),
-    longest: timedelta = LONGEST,
+    minimum: timedelta = timedelta(0),
+    maximum: timedelta = DURATION_MAX,
     error: type[InvalidInput] = InvalidInput,
 ) -> timedelta:
     """Parse a duration in either notation. Raises `error` if it is malformed or out of bounds."""
     if not isinstance(text, str):
-        raise error(field, text, f"expected {WANTED}; a number alone has no unit")
-    length = _read(text.strip()) if len(text) <= TEXT_LIMIT else None
+        raise error(field, text, f"expected {DURATION_FORMAT}; a number alone has no unit")
+    length = _read(text.strip()) if len(text) <= DURATION_CHARACTERS_MAX else None
     if length is None:
-        raise error(field, text, f"expected {WANTED}")
-    if length < shortest:
-        raise error(field, text, f"must be at least {words(shortest)}")
-    if length > longest:
-        raise error(field, text, f"must be at most {words(longest)}")
+        raise error(field, text, f"expected {DURATION_FORMAT}")
+    if length < minimum:
+        raise error(field, text, f"must be at least {to_words(minimum)}")
+    if length > maximum:
+        raise error(field, text, f"must be at most {to_words(maximum)}")
     return length
 
 
@@ -58,10 +58,10 @@ def _read(text: str) -> timedelta | None:
         return None
     seconds = sum(count * unit for count, unit in zip(counts, UNITS, strict=False) if count)
     # Too large for a timedelta: cap it at a value that is rejected as too long anyway.
-    return timedelta(seconds=min(seconds, 10 * LONGEST.total_seconds()))
+    return timedelta(seconds=min(seconds, 10 * DURATION_MAX.total_seconds()))
 
 
-def iso(length: timedelta) -> str:
+def to_iso(length: timedelta) -> str:
     """Format a duration for storage and responses: `PT15M`, `P1DT2H`, `PT0.5S`."""
     days, seconds = length.days, length.seconds
     hours, seconds = divmod(seconds, 3600)
@@ -77,7 +77,7 @@ def iso(length: timedelta) -> str:
     return f"P{date}T{time}" if time else f"P{date}"
 
 
-def words(length: timedelta) -> str:
+def to_words(length: timedelta) -> str:
     """Format a duration for people: `15 minutes`, `1 hour 30 minutes`, `2.5 seconds`."""
     minutes, seconds = divmod(length.seconds, 60)
     hours, minutes = divmod(minutes, 60)

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 
-LONGEST = timedelta(days=1)
+JITTER_MAX = timedelta(days=1)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-STEP = timedelta(milliseconds=1)
+JITTER_RESOLUTION = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Jitter:
+class TickJitter:
     """Offsets in [0, window). `stable` uses one offset for all ticks of a schedule, so that the
     distance between two runs is unchanged.
     """
@@ -26,9 +26,9 @@ class Jitter:
     def offset(self, seed: str, nominal: datetime, *, room: timedelta | None) -> timedelta:
         """Return the offset of this tick; `room` is an additional upper bound."""
         window = self.window if room is None else min(self.window, room)
-        steps = window // STEP
+        steps = window // JITTER_RESOLUTION
         if steps <= 1:
             return timedelta(0)
-        text = seed if self.stable else f"{seed}\0{(nominal - EPOCH) // STEP}"
+        text = seed if self.stable else f"{seed}\0{(nominal - EPOCH) // JITTER_RESOLUTION}"
         number = int.from_bytes(blake2b(text.encode(), digest_size=8).digest())
-        return number % steps * STEP
+        return number % steps * JITTER_RESOLUTION

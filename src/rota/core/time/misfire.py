@@ -15,14 +15,14 @@ from enum import StrEnum
 from itertools import islice, takewhile
 
 from rota.core.time import planning
-from rota.core.time.backlog import Backlog, Count, Progress
+from rota.core.time.backlog import Backlog, ScheduleProgress, TickRangeCount
 from rota.core.time.calendars import Calendar, blackout_at
-from rota.core.time.planning import NO_CALENDARS, Planned
-from rota.core.time.policies import CatchUp, Cause
+from rota.core.time.planning import NO_CALENDARS, PlannedTick
+from rota.core.time.policies import CatchUp, MisfireCause
 from rota.core.time.schedule import Schedule
 
 
-class Outcome(StrEnum):
+class MisfireOutcome(StrEnum):
     """How history records a tick that does not run."""
 
     MISSED = "missed"  # planned, neither paused nor blacked out, and not run
@@ -31,7 +31,7 @@ class Outcome(StrEnum):
     SKIPPED = "skipped"  # blacked out, or before an edit
 
 
-class Reason(StrEnum):
+class MisfireReason(StrEnum):
     OUTAGE = "outage"
     DEADLINE = "start_deadline"
     CAUGHT_UP = "caught_up"
@@ -41,13 +41,13 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class MisfireRecord:
     """`count` ticks from `first` to `last`, inclusive, that do not run; more if `at_least`. `into`
     is the nominal time of the run that replaces them.
     """
 
-    outcome: Outcome
-    reason: Reason
+    outcome: MisfireOutcome
+    reason: MisfireReason
     count: int
     first: datetime
     last: datetime
@@ -56,30 +56,30 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class CatchUpDecision:
     """The ticks that run, in order; the history rows for the rest; and the next cursor."""
 
-    run: tuple[Planned, ...]
-    recorded: tuple[Recorded, ...]
+    runs: tuple[PlannedTick, ...]
+    records: tuple[MisfireRecord, ...]
     cursor: datetime
 
 
-STOPPED = {
-    Cause.OUTAGE: (Outcome.MISSED, Reason.OUTAGE),
-    Cause.RESUME: (Outcome.PAUSED, Reason.PAUSE),
-    Cause.EDIT: (Outcome.SKIPPED, Reason.EDIT),
+OUTCOME_BY_CAUSE = {
+    MisfireCause.OUTAGE: (MisfireOutcome.MISSED, MisfireReason.OUTAGE),
+    MisfireCause.RESUME: (MisfireOutcome.PAUSED, MisfireReason.PAUSE),
+    MisfireCause.EDIT: (MisfireOutcome.SKIPPED, MisfireReason.EDIT),
 }
 
 
-def catch_up(
+def decide_catch_up(
     schedule: Schedule,
-    progress: Progress,
+    progress: ScheduleProgress,
     now: datetime,
     *,
-    cause: Cause = Cause.OUTAGE,
+    cause: MisfireCause = MisfireCause.OUTAGE,
     calendars: Mapping[str, Calendar] = NO_CALENDARS,
     choice: CatchUp | None = None,
-) -> Decision:
+) -> CatchUpDecision:
     """Decide all due ticks after the cursor. `choice` overrides the policy once.
 
     After an outage, ticks not older than `late_after` are on time and run under every policy; if
@@ -87,111 +87,119 @@ def catch_up(
     fire past ticks. `settle_replaced_schedule` decides the ticks that the old schedule owes.
     """
     backlog = Backlog(schedule=schedule, progress=progress, calendars=calendars)
-    case = _Case(backlog, now, cause, choice or schedule.misfire.choice(cause))
-    cursor = max(now, progress.cursor) if cause is Cause.EDIT else progress.cursor
-    first = backlog.following(progress.cursor)
+    case = _Case(backlog, now, cause, choice or schedule.misfire.choice_for(cause))
+    cursor = max(now, progress.cursor) if cause is MisfireCause.EDIT else progress.cursor
+    first = backlog.next_after(progress.cursor)
     if first is None or not case.is_due(first):
-        return Decision(run=(), recorded=(), cursor=cursor)
-    last = backlog.last(first, now, case.is_due)
+        return CatchUpDecision(runs=(), records=(), cursor=cursor)
+    last = backlog.find_last(first, now, case.is_due)
     run = case.choose_runs(first, last)
     recorded = tuple(row for row in case.history_rows(first, last, run) if row is not None)
-    return Decision(
-        run=case.schedule_runs(run), recorded=recorded, cursor=max(cursor, last.tick.at)
+    return CatchUpDecision(
+        runs=case.schedule_runs(run), records=recorded, cursor=max(cursor, last.tick.at)
     )
 
 
-def settle(
+def settle_replaced_schedule(
     schedule: Schedule,
-    progress: Progress,
+    progress: ScheduleProgress,
     now: datetime,
     *,
     calendars: Mapping[str, Calendar] = NO_CALENDARS,
-) -> Decision:
+) -> CatchUpDecision:
     """Decide the ticks that a schedule still owes when it is replaced: the due ticks, and the one
     whose nominal time has passed but whose jittered time has not (Temporal lost it).
     """
-    decision = catch_up(schedule, progress, now, calendars=calendars)
-    in_flight = planning.next_tick(
+    decision = decide_catch_up(schedule, progress, now, calendars=calendars)
+    in_flight = planning.plan_next_tick(
         schedule,
         decision.cursor,
         calendars=calendars,
         last_end=progress.last_end,
-        fired=progress.fired + len(decision.run),
+        fired=progress.fired + len(decision.runs),
     )
-    run = decision.run
+    run = decision.runs
     if in_flight is not None and in_flight.tick.at <= now:
         run = (*run, in_flight)
-    return replace(decision, run=run, cursor=max(now, progress.cursor))
+    return replace(decision, runs=run, cursor=max(now, progress.cursor))
 
 
 @dataclass(frozen=True, slots=True)
 class _Case:
     backlog: Backlog
     now: datetime
-    cause: Cause
+    cause: MisfireCause
     choice: CatchUp
 
-    def is_due(self, planned: Planned) -> bool:
+    def is_due(self, planned: PlannedTick) -> bool:
         until = self.backlog.progress.until
         # A tick that was moved before a blackout is due before its nominal time.
         if until is not None and min(planned.tick.at, planned.due_at) > until:
             return False
-        if self.cause is Cause.EDIT:
+        if self.cause is MisfireCause.EDIT:
             return planned.tick.at <= self.now
         return planned.due_at <= self.now
 
-    def is_late(self, planned: Planned) -> bool:
+    def is_late(self, planned: PlannedTick) -> bool:
         return self.now - planned.due_at > self.backlog.schedule.misfire.late_after
 
-    def is_too_late(self, planned: Planned) -> bool:
+    def is_too_late(self, planned: PlannedTick) -> bool:
         deadline = self.backlog.schedule.misfire.start_deadline
         return deadline is not None and self.now - planned.due_at > deadline
 
-    def may_run(self, planned: Planned) -> bool:
+    def may_run(self, planned: PlannedTick) -> bool:
         if self.choice is CatchUp.SKIP and (
-            self.cause is not Cause.OUTAGE or self.is_late(planned)
+            self.cause is not MisfireCause.OUTAGE or self.is_late(planned)
         ):
             return False
         return not self.is_too_late(planned)
 
-    def choose_runs(self, first: Planned, last: Planned) -> tuple[Planned, ...]:
+    def choose_runs(self, first: PlannedTick, last: PlannedTick) -> tuple[PlannedTick, ...]:
         """Return the ticks that run: the newest allowed ones, up to the limit."""
         schedule, progress = self.backlog.schedule, self.backlog.progress
         limit = schedule.misfire.max_catchup
-        if self.choice is CatchUp.ONCE and (self.cause is not Cause.OUTAGE or self.is_late(first)):
+        if self.choice is CatchUp.ONCE and (
+            self.cause is not MisfireCause.OUTAGE or self.is_late(first)
+        ):
             limit = 1
         if schedule.window.max_runs is not None:
             limit = min(limit, schedule.window.max_runs - progress.fired)
-        newest = islice(takewhile(self.may_run, self.backlog.newest(last)), limit)
+        newest = islice(takewhile(self.may_run, self.backlog.iterate_back(last)), limit)
         return tuple(reversed(tuple(newest)))
 
     def history_rows(
-        self, first: Planned, last: Planned, run: tuple[Planned, ...]
-    ) -> list[Recorded | None]:
+        self, first: PlannedTick, last: PlannedTick, run: tuple[PlannedTick, ...]
+    ) -> list[MisfireRecord | None]:
         """Return the history rows for the due ticks that do not run."""
-        rows = [_row(self.backlog.passed_over(last), Outcome.SKIPPED, Reason.BLACKOUT)]
-        rest = self.backlog.before(run[0]) if run else last
+        rows = [
+            _row(
+                self.backlog.count_blacked_out(last), MisfireOutcome.SKIPPED, MisfireReason.BLACKOUT
+            )
+        ]
+        rest = self.backlog.find_previous(run[0]) if run else last
         if rest is None:
             return rows
         since = self.backlog.progress.cursor
-        outcome, reason = STOPPED[self.cause]
+        outcome, reason = OUTCOME_BY_CAUSE[self.cause]
         if self.choice is not CatchUp.SKIP and self.is_too_late(first):
-            expired = self.backlog.last(first, min(self.now, rest.tick.at), self.is_too_late)
-            rows.append(_row(self.backlog.count(since, expired), outcome, Reason.DEADLINE))
+            expired = self.backlog.find_last(first, min(self.now, rest.tick.at), self.is_too_late)
+            rows.append(
+                _row(self.backlog.count_planned(since, expired), outcome, MisfireReason.DEADLINE)
+            )
             since = expired.tick.at
-        counted = self.backlog.count(since, rest)
+        counted = self.backlog.count_planned(since, rest)
         if self.choice is CatchUp.SKIP or not run:
             rows.append(_row(counted, outcome, reason))
         else:
             into = run[0].tick.at
-            rows.append(_row(counted, Outcome.COALESCED, Reason.CAUGHT_UP, into=into))
+            rows.append(_row(counted, MisfireOutcome.COALESCED, MisfireReason.CAUGHT_UP, into=into))
         return rows
 
-    def schedule_runs(self, run: tuple[Planned, ...]) -> tuple[Planned, ...]:
+    def schedule_runs(self, run: tuple[PlannedTick, ...]) -> tuple[PlannedTick, ...]:
         """Set the start times of late runs: outside blackouts and at the configured pace."""
         pace = self.backlog.schedule.misfire.pace
         distance = timedelta(0) if pace is None else pace.distance
-        calendars = planning.named(self.backlog.schedule, self.backlog.calendars)
+        calendars = planning.resolve_calendars(self.backlog.schedule, self.backlog.calendars)
         timed = []
         for place, planned in enumerate(run):
             start, notes = planned.due_at, planned.notes
@@ -207,11 +215,15 @@ class _Case:
 
 
 def _row(
-    count: Count | None, outcome: Outcome, reason: Reason, *, into: datetime | None = None
-) -> Recorded | None:
+    count: TickRangeCount | None,
+    outcome: MisfireOutcome,
+    reason: MisfireReason,
+    *,
+    into: datetime | None = None,
+) -> MisfireRecord | None:
     if count is None:
         return None
-    return Recorded(
+    return MisfireRecord(
         outcome=outcome,
         reason=reason,
         count=count.number,

@@ -9,13 +9,16 @@ from datetime import UTC, datetime
 
 from rota.core.errors import InvalidInput
 
-WANTED = "an instant with an offset, such as 2030-01-31T09:00:00Z"
-FORM = re.compile(
+INSTANT_FORMAT = "an instant with an offset, such as 2030-01-31T09:00:00Z"
+INSTANT_PATTERN = re.compile(
     r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII
 )
-OFFSET = "+00:00"
+UTC_OFFSET = "+00:00"
 # The range of schedule arithmetic; its end leaves a margin before datetime's last year.
-FIRST, LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9900, 1, 1, tzinfo=UTC)
+EARLIEST_INSTANT, LATEST_INSTANT = (
+    datetime(1970, 1, 1, tzinfo=UTC),
+    datetime(9900, 1, 1, tzinfo=UTC),
+)
 
 
 def parse(
@@ -24,10 +27,10 @@ def parse(
     """Parse an instant; an aware datetime is accepted as it is."""
     moment = value if isinstance(value, datetime) else _read(value)
     if moment is None or moment.tzinfo is None:
-        raise error(field, value, f"expected {WANTED}")
+        raise error(field, value, f"expected {INSTANT_FORMAT}")
     moment_utc = to_utc(moment)
-    if moment_utc is None or not FIRST <= moment_utc < LAST:
-        raise error(field, value, f"year must be {FIRST.year}–{LAST.year - 1}")
+    if moment_utc is None or not EARLIEST_INSTANT <= moment_utc < LATEST_INSTANT:
+        raise error(field, value, f"year must be {EARLIEST_INSTANT.year}–{LATEST_INSTANT.year - 1}")
     return moment_utc
 
 
@@ -44,7 +47,7 @@ def to_utc(moment: datetime) -> datetime | None:
 
 
 def _read(value: object) -> datetime | None:
-    if not isinstance(value, str) or len(value) > 64 or not FORM.fullmatch(value):
+    if not isinstance(value, str) or len(value) > 64 or not INSTANT_PATTERN.fullmatch(value):
         return None
     try:
         return datetime.fromisoformat(value.upper())
@@ -52,7 +55,7 @@ def _read(value: object) -> datetime | None:
         return None
 
 
-def rfc3339(moment: datetime) -> str:
+def to_rfc3339(moment: datetime) -> str:
     """Format an instant for storage and responses: UTC with a Z."""
     text = (moment if moment.tzinfo is UTC else moment.astimezone(UTC)).isoformat()
-    return text.removesuffix(OFFSET) + "Z"
+    return text.removesuffix(UTC_OFFSET) + "Z"

@@ -3,7 +3,7 @@
 Applies the run cap, the calendars and the jitter to the nominal ticks (schedule.py). The search
 starts from a stored cursor, the nominal time of the last decided tick, and never from the clock. So
 it gives the same result at any time and on any node. The cursor after a tick is that tick's `at`,
-regardless of its `due_at`.
+regardless of its `compute_due_at`.
 
 - skip: ticks in a blackout are dropped; the result is the next tick after it.
 - defer: the last tick in a blackout replaces all of them and is due at its end. The last one, so
@@ -23,7 +23,7 @@ from rota.core.time import cron
 from rota.core.time.budget import SearchBudget
 from rota.core.time.calendars import Blackout, Calendar, blackout_at
 from rota.core.time.policies import OnBlackout
-from rota.core.time.schedule import HORIZON, STEP, NominalTicks, Schedule
+from rota.core.time.schedule import MICROSECOND, SEARCH_HORIZON, NominalTicks, Schedule
 from rota.core.time.tick import Tick
 
 T = TypeVar("T")
@@ -31,11 +31,11 @@ T = TypeVar("T")
 NO_CALENDARS: Mapping[str, Calendar] = MappingProxyType({})
 SECOND = timedelta(seconds=1)
 # How often jitter may be shortened at a blackout before it is dropped.
-CUTS = 8
+JITTER_CUTS_MAX = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped:
+class SkippedTicks:
     """A blackout that dropped ticks: from `first` until the tick that was planned instead, or until
     the end of the blackout if that is earlier.
     """
@@ -45,16 +45,16 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
-    """A tick that starts at `due_at`. `tick` is its identity and the next cursor."""
+class PlannedTick:
+    """A tick that starts at `compute_due_at`. `tick` is its identity and the next cursor."""
 
     tick: Tick
     due_at: datetime
     notes: tuple[str, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedTicks, ...] = ()
 
 
-def next_tick(
+def plan_next_tick(
     schedule: Schedule,
     after: datetime,
     *,
@@ -62,41 +62,41 @@ def next_tick(
     last_end: datetime | None = None,
     fired: int = 0,
     budget: SearchBudget | None = None,
-) -> Planned | None:
+) -> PlannedTick | None:
     """Return the first tick with `tick.at` > `after`; None if there is none within eight years.
 
     `last_end` is when the last run ended; only a fixed delay uses it. `fired` is the number of runs
     so far; a fixed delay and the run cap use it. Raises `SearchTooLong` if the search needs more
     steps than `budget` has. Default budget: `NEXT_TICK_STEPS_MAX`.
     """
-    if schedule.simple is not None:
+    if schedule.simple_cron is not None:
         if budget is not None:
             budget.spend()
-        tick = cron.next_tick(
-            schedule.simple, schedule.zone, after, gap=schedule.gap, overlap=schedule.overlap
+        tick = cron.find_next_tick(
+            schedule.simple_cron, schedule.zone, after, gap=schedule.gap, overlap=schedule.overlap
         )
-        return None if tick is None else Planned(tick=tick, due_at=tick.at)
+        return None if tick is None else PlannedTick(tick=tick, due_at=tick.at)
     max_runs = schedule.window.max_runs
     if max_runs is not None and fired >= max_runs:
         return None
     budget = SearchBudget() if budget is None else budget
     try:
         rules = NominalTicks(schedule, last_end=last_end, fired=fired, budget=budget)
-        search = _Search(rules.after, named(schedule, calendars), budget)
-        return _through_calendars(schedule, after, search)
+        search = _Search(rules.next_after, resolve_calendars(schedule, calendars), budget)
+        return _apply_calendars(schedule, after, search)
     except SearchTooLong as error:
         if schedule.calendars and error.field == "schedule":
             error.field, error.value = "calendars", ", ".join(schedule.calendars)
         raise
 
 
-Following = Callable[[datetime], Tick | None]
+NextTickFunction = Callable[[datetime], Tick | None]
 
 
 class _Search(NamedTuple):
     """The inputs of a search, and the steps that it may take."""
 
-    following: Following
+    following: NextTickFunction
     calendars: tuple[Calendar, ...]
     budget: SearchBudget
 
@@ -104,7 +104,9 @@ class _Search(NamedTuple):
         return blackout_at(self.calendars, instant, self.budget) if self.calendars else None
 
 
-def named(schedule: Schedule, calendars: Mapping[str, Calendar]) -> tuple[Calendar, ...]:
+def resolve_calendars(
+    schedule: Schedule, calendars: Mapping[str, Calendar]
+) -> tuple[Calendar, ...]:
     """Return the schedule's calendars. A missing calendar must not silently lift its blackouts."""
     try:
         return tuple(calendars[name] for name in schedule.calendars)
@@ -114,7 +116,7 @@ def named(schedule: Schedule, calendars: Mapping[str, Calendar]) -> tuple[Calend
         raise InvalidSchedule("calendars", missing.args[0], wanted) from None
 
 
-def plan(
+def plan_ticks(
     schedule: Schedule,
     after: datetime,
     until: datetime,
@@ -122,68 +124,68 @@ def plan(
     calendars: Mapping[str, Calendar] = NO_CALENDARS,
     fired: int = 0,
     budget: SearchBudget | None = None,
-) -> Iterator[Planned]:
+) -> Iterator[PlannedTick]:
     """Yield the ticks with after < `tick.at` <= until, in order. Yields none for a fixed delay,
     whose next tick is unknown until the run has ended. All ticks share `budget`. Default: one
     budget per tick.
     """
     while not schedule.follows_end:
-        planned = next_tick(schedule, after, calendars=calendars, fired=fired, budget=budget)
+        planned = plan_next_tick(schedule, after, calendars=calendars, fired=fired, budget=budget)
         if planned is None or planned.tick.at > until:
             return
         yield planned
         after, fired = planned.tick.at, fired + 1
 
 
-def _through_calendars(schedule: Schedule, after: datetime, search: _Search) -> Planned | None:
-    skipped: list[Skipped] = []
+def _apply_calendars(schedule: Schedule, after: datetime, search: _Search) -> PlannedTick | None:
+    skipped: list[SkippedTicks] = []
     since = after
-    while not skipped or since - skipped[0].first.at < HORIZON:
+    while not skipped or since - skipped[0].first.at < SEARCH_HORIZON:
         tick = search.following(since)
         if tick is None:
             return None
         blackout = search.blackout_at(tick.at)
         if blackout is None:
-            start = Planned(tick=tick, due_at=tick.at, skipped=tuple(skipped))
-            return _spread(schedule, start, search)
-        moved = _moved(schedule, tick, blackout, search.following)
+            start = PlannedTick(tick=tick, due_at=tick.at, skipped=tuple(skipped))
+            return _add_jitter(schedule, start, search)
+        moved = _move_out_of_blackout(schedule, tick, blackout, search.following)
         if moved is not None and moved.due_at > after:
             start = replace(moved, skipped=(*skipped, *moved.skipped))
-            return _spread(schedule, start, search)
-        skipped.append(Skipped(first=tick, blackout=blackout))
-        since = blackout.end - STEP
+            return _add_jitter(schedule, start, search)
+        skipped.append(SkippedTicks(first=tick, blackout=blackout))
+        since = blackout.end - MICROSECOND
     wanted = "all ticks within 8 years are blacked out; use calendars that leave time free"
     raise InvalidSchedule("calendars", ", ".join(schedule.calendars), wanted)
 
 
-def _moved(
-    schedule: Schedule, tick: Tick, blackout: Blackout, following: Following
-) -> Planned | None:
+def _move_out_of_blackout(
+    schedule: Schedule, tick: Tick, blackout: Blackout, following: NextTickFunction
+) -> PlannedTick | None:
     """Move a tick out of a blackout. Returns None if the tick is dropped."""
     end = schedule.window.end
     if schedule.on_blackout is OnBlackout.ADVANCE:
         note = f"moved to before {blackout.name}"
-        return Planned(tick=tick, due_at=blackout.start - SECOND, notes=(note,))
+        return PlannedTick(tick=tick, due_at=blackout.start - SECOND, notes=(note,))
     if schedule.on_blackout is OnBlackout.SKIP or (end is not None and blackout.end >= end):
         return None
     last: Tick = tick
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedTicks, ...] = ()
     if not schedule.follows_end:
-        last = last_in(
+        last = find_last(
             following, tick, blackout.end, at=_at, fits=lambda tick: tick.at <= blackout.end
         )
     if last.at > tick.at:
-        skipped = (Skipped(first=tick, blackout=blackout),)
+        skipped = (SkippedTicks(first=tick, blackout=blackout),)
     note = f"deferred to the end of {blackout.name}"
-    return Planned(tick=last, due_at=blackout.end, notes=(note,), skipped=skipped)
+    return PlannedTick(tick=last, due_at=blackout.end, notes=(note,), skipped=skipped)
 
 
 def _at(tick: Tick) -> datetime:
     return tick.at
 
 
-def last_in(
-    following: Callable[[datetime], T | None],
+def find_last(
+    next_after: Callable[[datetime], T | None],
     first: T,
     high: datetime,
     *,
@@ -197,21 +199,21 @@ def last_in(
     """
     last = first
     while True:
-        item = following(at(last))
+        item = next_after(at(last))
         if item is None or not fits(item):
             return last
         last = item
         if at(last) >= high:
             continue
         middle = at(last) + (high - at(last)) / 2
-        probe = following(middle)
+        probe = next_after(middle)
         if probe is not None and fits(probe):
             last = probe
         else:
             high = middle
 
 
-def _spread(schedule: Schedule, start: Planned, search: _Search) -> Planned:
+def _add_jitter(schedule: Schedule, start: PlannedTick, search: _Search) -> PlannedTick:
     """Add the jitter, limited by the next tick, the window's end and blackouts."""
     base, jitter = start.due_at, schedule.jitter
     if jitter is None or base < start.tick.at:
@@ -219,7 +221,7 @@ def _spread(schedule: Schedule, start: Planned, search: _Search) -> Planned:
     upcoming = search.following(base)
     limits = [schedule.window.end, None if upcoming is None else upcoming.at]
     room = min((limit - base for limit in limits if limit is not None), default=None)
-    for _ in range(CUTS):
+    for _ in range(JITTER_CUTS_MAX):
         due_at = base + jitter.offset(schedule.seed, start.tick.at, room=room)
         blackout = search.blackout_at(due_at)
         if blackout is None:

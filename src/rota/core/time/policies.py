@@ -10,8 +10,8 @@ from enum import StrEnum
 from typing import Final
 
 # Below this an ordinary failover would drop ticks (Kubernetes documents a minimum of 10 s).
-DEADLINE_MIN: Final = timedelta(seconds=30)
-CATCHUP_MAX: Final = 1000
+START_DEADLINE_MIN: Final = timedelta(seconds=30)
+CATCHUP_RUNS_MAX: Final = 1000
 
 
 class OnBlackout(StrEnum):
@@ -30,7 +30,7 @@ class CatchUp(StrEnum):
     SKIP = "skip"
 
 
-class Cause(StrEnum):
+class MisfireCause(StrEnum):
     """Why ticks did not run in time."""
 
     OUTAGE = "outage"
@@ -48,7 +48,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class CatchUpPace:
     """At most `count` caught-up runs per `per`."""
 
     count: int
@@ -60,7 +60,7 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Misfire:
+class MisfirePolicy:
     """The misfire policy of a schedule.
 
     `start_deadline`: a tick later than this is missed under every other setting. Default: none.
@@ -73,14 +73,14 @@ class Misfire:
     on_edit: CatchUp = CatchUp.SKIP
     start_deadline: timedelta | None = None
     max_catchup: int = 100
-    pace: Pace | None = None
+    pace: CatchUpPace | None = None
     late_after: timedelta = timedelta(seconds=60)
 
-    def choice(self, cause: Cause) -> CatchUp:
+    def choice_for(self, cause: MisfireCause) -> CatchUp:
         """Return the choice for ticks that were missed for this cause."""
         choices = {
-            Cause.OUTAGE: self.on_outage,
-            Cause.RESUME: self.on_resume,
-            Cause.EDIT: self.on_edit,
+            MisfireCause.OUTAGE: self.on_outage,
+            MisfireCause.RESUME: self.on_resume,
+            MisfireCause.EDIT: self.on_edit,
         }
         return choices[cause]

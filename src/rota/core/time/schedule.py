@@ -15,16 +15,16 @@ from rota.core.time import cron, moments, rrule, zones
 from rota.core.time.budget import SearchBudget
 from rota.core.time.cron import Cron
 from rota.core.time.interval import Every, EveryAfterEnd
-from rota.core.time.jitter import Jitter
-from rota.core.time.policies import Misfire, OnBlackout, Window
+from rota.core.time.jitter import TickJitter
+from rota.core.time.policies import MisfirePolicy, OnBlackout, Window
 from rota.core.time.rrule import Rrule
 from rota.core.time.tick import DstGap, DstOverlap, Tick
 from rota.core.time.trigger import Trigger
 
 # The resolution of a datetime: "at or after t" is "after t - 1 µs".
-STEP = timedelta(microseconds=1)
+MICROSECOND = timedelta(microseconds=1)
 # Eight years include a 29 February even around 2100, which is not a leap year.
-HORIZON = timedelta(days=8 * 366)
+SEARCH_HORIZON = timedelta(days=8 * 366)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +53,9 @@ class OnDemand:
 
 TimeRule = Cron | Rrule | Every | Once
 Rule = TimeRule | EveryAfterEnd | Immediate | OnEvent | OnDemand
-TICKLESS = (Immediate, OnEvent, OnDemand)
-ALWAYS = Window()
-USUAL = Misfire()
+TICKLESS_RULES = (Immediate, OnEvent, OnDemand)
+UNBOUNDED_WINDOW = Window()
+DEFAULT_MISFIRE = MisfirePolicy()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,32 +64,32 @@ class Schedule:
 
     `seed` is the job's permanent identity (tenant and name, or its id): it determines the values of
     a cron `H` and the jitter offsets. `unread` holds stored fields that only newer code knows
-    (core/documents.py). `zone` and `simple` are derived from the other fields.
+    (core/stored_documents.py). `zone` and `simple` are derived from the other fields.
     """
 
     rules: tuple[Rule, ...]
     timezone: str = "UTC"
     gap: DstGap = DstGap.RUN_AFTER
     overlap: DstOverlap = DstOverlap.FIRST
-    window: Window = ALWAYS
-    jitter: Jitter | None = None
+    window: Window = UNBOUNDED_WINDOW
+    jitter: TickJitter | None = None
     calendars: tuple[str, ...] = ()
     on_blackout: OnBlackout = OnBlackout.SKIP
-    misfire: Misfire = USUAL
+    misfire: MisfirePolicy = DEFAULT_MISFIRE
     seed: str = ""
     unread: Mapping[str, object] = field(default_factory=dict, hash=False, repr=False)
     zone: ZoneInfo = field(init=False, compare=False, repr=False)
-    simple: Cron | None = field(init=False, compare=False, repr=False)
+    simple_cron: Cron | None = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        plain = self.window == ALWAYS and self.jitter is None and not self.calendars
+        plain = self.window == UNBOUNDED_WINDOW and self.jitter is None and not self.calendars
         only = self.rules[0] if plain and len(self.rules) == 1 else None
-        object.__setattr__(self, "zone", zones.zone(self.timezone))
-        object.__setattr__(self, "simple", only if isinstance(only, Cron) else None)
+        object.__setattr__(self, "zone", zones.get_zone(self.timezone))
+        object.__setattr__(self, "simple_cron", only if isinstance(only, Cron) else None)
 
     @property
     def has_ticks(self) -> bool:
-        return not isinstance(self.rules[0], TICKLESS)
+        return not isinstance(self.rules[0], TICKLESS_RULES)
 
     @property
     def is_quick(self) -> bool:
@@ -151,11 +151,11 @@ class NominalTicks:
         # Per rule: the instant of the last search, and the first tick after it.
         self._answers: list[tuple[datetime, Tick | None] | None] = [None] * len(schedule.rules)
 
-    def after(self, after: datetime) -> Tick | None:
+    def next_after(self, after: datetime) -> Tick | None:
         """Return the first tick of any rule with `at` > `after`, inside the window."""
         window = self._schedule.window
         if window.start is not None and after < window.start:
-            after = window.start - STEP
+            after = window.start - MICROSECOND
         best: Tick | None = None
         for place in range(len(self._answers)):
             tick = self._tick_of(place, after)
@@ -181,7 +181,7 @@ class NominalTicks:
         return tick
 
 
-def nominal(
+def next_nominal_tick(
     schedule: Schedule,
     after: datetime,
     *,
@@ -192,7 +192,7 @@ def nominal(
     """Return the first tick of any rule with `at` > `after` in the window, before calendars."""
     window = schedule.window
     if window.start is not None and after < window.start:
-        after = window.start - STEP
+        after = window.start - MICROSECOND
     best: Tick | None = None
     for rule in schedule.rules:
         tick = _next_of(schedule, rule, after, last_end=last_end, fired=fired, budget=budget)
@@ -206,7 +206,7 @@ def _checked(best: Tick | None, after: datetime, window: Window) -> Tick | None:
         return None
     if best.at <= after:
         # If a tick repeated, the scheduler would fire it forever; fail here instead.
-        wanted = f"expected a tick later than {moments.rfc3339(after)}"
+        wanted = f"expected a tick later than {moments.to_rfc3339(after)}"
         raise InvalidSchedule(field="schedule", value=best.at, wanted=wanted)
     return best
 
@@ -224,11 +224,11 @@ def _next_of(
         budget.spend()
     match rule:
         case Cron():
-            return cron.next_tick(
+            return cron.find_next_tick(
                 rule, schedule.zone, after, gap=schedule.gap, overlap=schedule.overlap
             )
         case Rrule():
-            return rrule.next_tick(
+            return rrule.find_next_tick(
                 rule,
                 schedule.zone,
                 after,
@@ -254,22 +254,22 @@ def elapsed_tick(at: datetime, zone: ZoneInfo) -> Tick:
     return Tick(at=at.astimezone(UTC), local=at.astimezone(zone).replace(tzinfo=None))
 
 
-def check(schedule: Schedule, now: datetime) -> Schedule:
+def check_schedule(schedule: Schedule, now: datetime) -> Schedule:
     """Reject a schedule with a rule that would never fire, before it is saved."""
     window = schedule.window
     if window.end is not None and window.end <= now:
-        raise InvalidSchedule("window.end", moments.rfc3339(window.end), "must be in the future")
+        raise InvalidSchedule("window.end", moments.to_rfc3339(window.end), "must be in the future")
     if not schedule.has_ticks:
         return schedule
-    since = now if window.start is None else max(now, window.start - STEP)
+    since = now if window.start is None else max(now, window.start - MICROSECOND)
     budget = SearchBudget()
     for rule in schedule.rules:
         tick = _next_of(schedule, rule, since, last_end=None, fired=0, budget=budget)
-        if tick is None or tick.at - now > HORIZON:
+        if tick is None or tick.at - now > SEARCH_HORIZON:
             wanted = "no tick within 8 years, so the schedule would never fire"
             raise InvalidSchedule(*_field_and_value(rule), wanted)
         if window.end is not None and tick.at >= window.end:
-            wanted = f"expected a tick before the window's end, {moments.rfc3339(window.end)}"
+            wanted = f"expected a tick before the window's end, {moments.to_rfc3339(window.end)}"
             raise InvalidSchedule(*_field_and_value(rule), wanted)
     return schedule
 
@@ -282,7 +282,7 @@ def _field_and_value(rule: Rule) -> tuple[str, object]:
         case Rrule():
             return "rrule", rule.text
         case Once():
-            return "at", moments.rfc3339(rule.at)
+            return "at", moments.to_rfc3339(rule.at)
         case Every():
             return "every", str(rule.interval)
         case _:

@@ -13,24 +13,24 @@ from enum import StrEnum
 
 from rota.core.errors import InvalidInput, InvalidSchedule
 from rota.core.time import durations, moments, planning
-from rota.core.time.backlog import Progress
+from rota.core.time.backlog import ScheduleProgress
 from rota.core.time.calendars import Calendar
 from rota.core.time.clock_changes import (
     ChangedTimes,
     ClockChange,
-    changed_times,
-    clock_changes,
+    find_changed_times,
+    find_clock_changes,
     runs_in_some_hours,
 )
-from rota.core.time.misfire import Recorded, catch_up
-from rota.core.time.planning import NO_CALENDARS, Planned
-from rota.core.time.schedule import STEP, Schedule
+from rota.core.time.misfire import MisfireRecord, decide_catch_up
+from rota.core.time.planning import NO_CALENDARS, PlannedTick
+from rota.core.time.schedule import MICROSECOND, Schedule
 from rota.core.time.tick import DstGap, Tick
 
-NO_TIME = timedelta(0)
+ZERO_DURATION = timedelta(0)
 
 
-class Happened(StrEnum):
+class SimulatedOutcome(StrEnum):
     """The outcome of a simulated tick."""
 
     FIRED = "fired"
@@ -40,7 +40,7 @@ class Happened(StrEnum):
     SKIPPED = "skipped"
 
 
-RUNS = frozenset({Happened.FIRED, Happened.CAUGHT_UP})
+RUN_OUTCOMES = frozenset({SimulatedOutcome.FIRED, SimulatedOutcome.CAUGHT_UP})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,17 +52,17 @@ class Outage:
 
     def __post_init__(self) -> None:
         if self.end <= self.start:
-            wanted = f"must be after the start, {moments.rfc3339(self.start)}"
-            raise InvalidInput("outage", moments.rfc3339(self.end), wanted)
+            wanted = f"must be after the start, {moments.to_rfc3339(self.start)}"
+            raise InvalidInput("outage", moments.to_rfc3339(self.end), wanted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class SimulatedTick:
     """One tick that runs, or `count` consecutive ticks that do not: from `first` to `at`,
     inclusive, more if `at_least`. `into` is the nominal time of the run that replaces them.
     """
 
-    happened: Happened
+    outcome: SimulatedOutcome
     at: datetime
     local: datetime
     starts_at: datetime | None = None
@@ -74,8 +74,8 @@ class Event:
     notes: tuple[str, ...] = ()
 
     @property
-    def runs(self) -> bool:
-        return self.happened in RUNS
+    def is_run(self) -> bool:
+        return self.outcome in RUN_OUTCOMES
 
 
 @dataclass(kw_only=True)
@@ -92,12 +92,12 @@ class _Play:
     clock: datetime
     fired: int = 0
     last_end: datetime | None = None
-    put_off: Planned | None = None
+    put_off: PlannedTick | None = None
 
-    def next(self) -> Planned | None:
+    def next(self) -> PlannedTick | None:
         return self.put_off or self._after(self.cursor)
 
-    def decide(self, planned: Planned) -> Iterator[Event]:
+    def decide(self, planned: PlannedTick) -> Iterator[SimulatedTick]:
         """Yield the outcome of the next tick and of all other overdue ticks."""
         now = self._when_decided(max(planned.due_at, self.clock))
         due = planned.due_at if self.put_off is None else self._due_first(planned)
@@ -106,19 +106,19 @@ class _Play:
             yield from self._blacked_out(planned)
             yield self._started(planned, due)
             return
-        progress = Progress(cursor=self.cursor, fired=self.fired, last_end=self.last_end)
-        decision = catch_up(self.schedule, progress, now, calendars=self.calendars)
-        for row in decision.recorded:
+        progress = ScheduleProgress(cursor=self.cursor, fired=self.fired, last_end=self.last_end)
+        decision = decide_catch_up(self.schedule, progress, now, calendars=self.calendars)
+        for row in decision.records:
             yield self._recorded(row)
-        for caught_up in decision.run:
+        for caught_up in decision.runs:
             if caught_up.due_at > now:
-                self.cursor, self.put_off = caught_up.tick.at - STEP, caught_up
+                self.cursor, self.put_off = caught_up.tick.at - MICROSECOND, caught_up
                 return
             yield self._started(caught_up, self._due_first(caught_up))
         self.cursor = max(self.cursor, decision.cursor)
 
-    def _after(self, after: datetime) -> Planned | None:
-        return planning.next_tick(
+    def _after(self, after: datetime) -> PlannedTick | None:
+        return planning.plan_next_tick(
             self.schedule,
             after,
             calendars=self.calendars,
@@ -133,7 +133,7 @@ class _Play:
                 due = outage.end
         return due
 
-    def _late_at(self, planned: Planned) -> datetime:
+    def _late_at(self, planned: PlannedTick) -> datetime:
         """Return when a tick becomes late, as the scheduler's agenda does: a paced tick is decided
         again when its turn comes.
         """
@@ -143,25 +143,25 @@ class _Play:
             patience = min(patience, misfire.start_deadline)
         return (planned.due_at if misfire.pace is None else planned.tick.at) + patience
 
-    def _due_first(self, planned: Planned) -> datetime:
+    def _due_first(self, planned: PlannedTick) -> datetime:
         """Return when a tick was due before it was postponed."""
-        own = self._after(planned.tick.at - STEP)
+        own = self._after(planned.tick.at - MICROSECOND)
         return planned.due_at if own is None else own.due_at
 
-    def _started(self, planned: Planned, due: datetime) -> Event:
+    def _started(self, planned: PlannedTick, due: datetime) -> SimulatedTick:
         late = self.clock - due
         tick_notes = () if planned.tick.note is None else (planned.tick.note,)
         notes: tuple[str, ...] = (*tick_notes, *planned.notes)
-        if late > NO_TIME:
-            notes += (f"starts {durations.words(late)} late",)
+        if late > ZERO_DURATION:
+            notes += (f"starts {durations.to_words(late)} late",)
         self.cursor = planned.tick.at
         self.fired += 1
         if self.schedule.follows_end:
             self.last_end = self.clock + self.takes
             self.cursor = max(self.cursor, self.last_end)
         is_late = late > self.schedule.misfire.late_after
-        return Event(
-            happened=Happened.CAUGHT_UP if is_late else Happened.FIRED,
+        return SimulatedTick(
+            outcome=SimulatedOutcome.CAUGHT_UP if is_late else SimulatedOutcome.FIRED,
             at=planned.tick.at,
             local=planned.tick.local,
             first=planned.tick.at,
@@ -169,9 +169,9 @@ class _Play:
             notes=notes,
         )
 
-    def _recorded(self, row: Recorded) -> Event:
-        return Event(
-            happened=Happened(row.outcome.value),
+    def _recorded(self, row: MisfireRecord) -> SimulatedTick:
+        return SimulatedTick(
+            outcome=SimulatedOutcome(row.outcome.value),
             at=row.last,
             local=self._local(row.last),
             first=row.first,
@@ -181,17 +181,17 @@ class _Play:
             reason=row.reason.value,
         )
 
-    def _blacked_out(self, planned: Planned) -> Iterator[Event]:
+    def _blacked_out(self, planned: PlannedTick) -> Iterator[SimulatedTick]:
         for skip in planned.skipped:
             at = skip.first.at
-            yield Event(
-                happened=Happened.SKIPPED,
+            yield SimulatedTick(
+                outcome=SimulatedOutcome.SKIPPED,
                 at=at,
                 local=skip.first.local,
                 first=at,
                 at_least=True,
                 reason="blackout",
-                notes=(f"{skip.blackout.name} until {moments.rfc3339(skip.blackout.end)}",),
+                notes=(f"{skip.blackout.name} until {moments.to_rfc3339(skip.blackout.end)}",),
             )
 
     def _local(self, at: datetime) -> datetime:
@@ -205,14 +205,16 @@ def simulate(
     end: datetime,
     outages: Sequence[Outage] = (),
     calendars: Mapping[str, Calendar] = NO_CALENDARS,
-    takes: timedelta = NO_TIME,
-) -> Iterator[Event]:
+    run_duration: timedelta = ZERO_DURATION,
+) -> Iterator[SimulatedTick]:
     """Yield the outcome of each tick in start <= tick < end, in the order of decision.
 
     `takes` is the duration of a run. Only a fixed delay uses it. Default: zero.
     """
     if end <= start:
-        raise InvalidInput("end", moments.rfc3339(end), f"must be after {moments.rfc3339(start)}")
+        raise InvalidInput(
+            "end", moments.to_rfc3339(end), f"must be after {moments.to_rfc3339(start)}"
+        )
     if not schedule.has_ticks:
         raise InvalidInput(
             "schedule", "a schedule without times", "expected cron, rrule, every, at or after"
@@ -221,12 +223,12 @@ def simulate(
         schedule=schedule,
         outages=sorted(outages, key=lambda outage: outage.start),
         calendars=calendars,
-        takes=takes,
-        cursor=start - STEP,
+        takes=run_duration,
+        cursor=start - MICROSECOND,
         clock=start,
     )
     # A local time that occurs twice has a note on its ticks.
-    changed = changed_times(schedule, start, end)
+    changed = find_changed_times(schedule, start, end)
     lost = [_lost_event(times) for times in changed if times.are_lost]
     jumped = [*_jumped_over(schedule, start, end, calendars), *lost]
     jumped.sort(key=lambda event: event.at)
@@ -237,7 +239,7 @@ def simulate(
     yield from jumped
 
 
-def _next_or_end(play: _Play) -> Planned | None:
+def _next_or_end(play: _Play) -> PlannedTick | None:
     """Return the next tick; None if a tick has fired and calendars black out the next years."""
     try:
         return play.next()
@@ -247,48 +249,52 @@ def _next_or_end(play: _Play) -> Planned | None:
         return None
 
 
-def _lost_event(times: ChangedTimes) -> Event:
+def _lost_event(times: ChangedTimes) -> SimulatedTick:
     """Return the event for times in a gap, for a rule that follows elapsed time."""
     at = times.change.at
-    return Event(
-        happened=Happened.SKIPPED,
+    return SimulatedTick(
+        outcome=SimulatedOutcome.SKIPPED,
         at=at,
         local=times.first,
         first=at,
         count=times.count,
         at_least=times.at_least,
         reason="dst_gap",
-        notes=(times.words,),
+        notes=(times.description,),
     )
 
 
-def changes_of(schedule: Schedule, *, start: datetime, end: datetime) -> Iterator[ClockChange]:
+def find_relevant_clock_changes(
+    schedule: Schedule, *, start: datetime, end: datetime
+) -> Iterator[ClockChange]:
     """Yield the clock changes of the schedule's zone. Yields none if the schedule follows elapsed
     time in all hours, because then they do not affect it.
     """
     if not schedule.interval_like or any(map(runs_in_some_hours, schedule.rules)):
-        yield from clock_changes(schedule.zone, start, end)
+        yield from find_clock_changes(schedule.zone, start, end)
 
 
 def _jumped_over(
     schedule: Schedule, start: datetime, end: datetime, calendars: Mapping[str, Calendar]
-) -> Iterator[Event]:
+) -> Iterator[SimulatedTick]:
     """Yield the local times that the clock jumps over and that `dst.gap: skip` drops. They produce
     no tick, so the search uses `run_after` to find them.
     """
     if schedule.gap is not DstGap.SKIP or schedule.follows_end:
         return
     shown = replace(schedule, gap=DstGap.RUN_AFTER)
-    for change in clock_changes(schedule.zone, start, end):
-        for planned in planning.plan(shown, change.at - STEP, change.at, calendars=calendars):
+    for change in find_clock_changes(schedule.zone, start, end):
+        for planned in planning.plan_ticks(
+            shown, change.at - MICROSECOND, change.at, calendars=calendars
+        ):
             if planned.tick.note is not None:
                 yield _gap_event(planned.tick, planned.tick.note, change.at)
 
 
-def _gap_event(tick: Tick, note: str, change: datetime) -> Event:
+def _gap_event(tick: Tick, note: str, change: datetime) -> SimulatedTick:
     jumped = note.removeprefix("moved from ").removeprefix("also covers ")
-    return Event(
-        happened=Happened.SKIPPED,
+    return SimulatedTick(
+        outcome=SimulatedOutcome.SKIPPED,
         at=change,
         local=tick.local,
         first=change,

@@ -22,24 +22,24 @@ from typing import Final, Protocol
 from zoneinfo import ZoneInfo
 
 from rota.core.time.cron import Cron
-from rota.core.time.cron.days import shape
-from rota.core.time.cron.search import next_local
+from rota.core.time.cron.days import month_shape
+from rota.core.time.cron.search import find_next_local
 from rota.core.time.interval import EPOCH, Every
 from rota.core.time.tick import DstGap, DstOverlap
-from rota.core.time.walls import ELAPSED, Rules
-from rota.core.time.zones import DAY, EPOCH_ORDINAL, Span, span_at
+from rota.core.time.wall_clock import ELAPSED_TIME_RULES, DstRules
+from rota.core.time.zones import DAY_S, EPOCH_ORDINAL, OffsetSpan, span_at
 
 MICROSECOND: Final = timedelta(microseconds=1)
 SECOND_US: Final = 1_000_000
 MINUTES_PER_DAY: Final = 1440
 
 
-def microseconds_of(instant: datetime) -> int:
+def to_microseconds(instant: datetime) -> int:
     """Convert an instant to microseconds since 1970."""
     return (instant - EPOCH) // MICROSECOND
 
 
-def instant_of(microseconds: int) -> datetime:
+def from_microseconds(microseconds: int) -> datetime:
     """Convert microseconds since 1970 to an instant."""
     return EPOCH + timedelta(microseconds=microseconds)
 
@@ -65,7 +65,7 @@ class IntervalCounter:
     @classmethod
     def of(cls, rule: Every, low: int, high: int) -> "IntervalCounter":
         """Create the counter: find the first tick at or after `low`."""
-        anchor, interval = microseconds_of(rule.anchor), rule.interval // MICROSECOND
+        anchor, interval = to_microseconds(rule.anchor), rule.interval // MICROSECOND
         passed = max(0, -((anchor - low) // interval))
         return cls(first=anchor + passed * interval, interval=interval, high=high)
 
@@ -126,20 +126,20 @@ class CronCounter:
         """Yield each tick, in order."""
         found = list(self.moved)
         for stretch in self.stretches:
-            local = next_local(self.pattern.cron, stretch.low)
+            local = find_next_local(self.pattern.cron, stretch.low)
             while local is not None and local < stretch.high:
                 found.append(local - stretch.offset)
-                local = next_local(self.pattern.cron, local + 1)
+                local = find_next_local(self.pattern.cron, local + 1)
         return (second * SECOND_US for second in sorted(found))
 
 
-def count_cron(
+def create_cron_counter(
     cron: Cron, zone: ZoneInfo, low: int, high: int, *, gap: DstGap, overlap: DstOverlap
 ) -> CronCounter:
     """Apply the pattern of an expression to the span low <= t < high."""
-    rules = ELAPSED if cron.interval_like else Rules(gap, overlap)
+    rules = ELAPSED_TIME_RULES if cron.interval_like else DstRules(gap, overlap)
     start, end = max(0, -(-low // SECOND_US)), -(-high // SECOND_US)
-    found = CronCounter(_DayPattern.of(cron, start - 2 * DAY, end + 2 * DAY))
+    found = CronCounter(_DayPattern.of(cron, start - 2 * DAY_S, end + 2 * DAY_S))
     at = start
     while at < end:
         span = span_at(zone, at)
@@ -159,7 +159,7 @@ def count_cron(
     return found
 
 
-def _moved_ticks(pattern: "_DayPattern", span: Span, gap: DstGap) -> list[int]:
+def _moved_ticks(pattern: "_DayPattern", span: OffsetSpan, gap: DstGap) -> list[int]:
     """Return when ticks run that the clock jumped over, except where another tick runs anyway."""
     first, last = span.start + span.before, span.start + span.offset
     if gap is DstGap.SKIP or pattern.count_before(last) == pattern.count_before(first):
@@ -167,12 +167,12 @@ def _moved_ticks(pattern: "_DayPattern", span: Span, gap: DstGap) -> list[int]:
     if gap is DstGap.RUN_AFTER:
         return [] if pattern.holds(last) else [span.start]
     landings: list[int] = []
-    local = next_local(pattern.cron, first)
+    local = find_next_local(pattern.cron, first)
     while local is not None and local < last:
         instant = local - span.before
         if not pattern.holds(instant + span.offset):
             landings.append(instant)
-        local = next_local(pattern.cron, local + 1)
+        local = find_next_local(pattern.cron, local + 1)
     return landings
 
 
@@ -192,7 +192,7 @@ class _DayPattern:
     @classmethod
     def of(cls, cron: Cron, low: int, high: int) -> "_DayPattern":
         """Compute the days that overlap these local seconds."""
-        first, last = low // DAY, -(-high // DAY)
+        first, last = low // DAY_S, -(-high // DAY_S)
         days = [0]
         for number in range(first, last):
             days.append(days[-1] + _is_named(cron, number))
@@ -201,7 +201,7 @@ class _DayPattern:
 
     def count_before(self, local: int) -> int:
         """Return the number of ticks before this local time, from the first day on."""
-        day, second = divmod(local - self.first_day * DAY, DAY)
+        day, second = divmod(local - self.first_day * DAY_S, DAY_S)
         named, minutes = self.days_before, self.minutes_before
         number = named[day] * minutes[MINUTES_PER_DAY]
         if second and named[day + 1] > named[day]:
@@ -232,6 +232,6 @@ def _is_named(cron: Cron, number: int) -> bool:
     day = date.fromordinal(number + EPOCH_ORDINAL)
     if not cron.month.mask >> (day.month - 1) & 1:
         return False
-    if cron.year is not None and not cron.year.holds(day.year):
+    if cron.year is not None and not cron.year.contains(day.year):
         return False
-    return bool(cron.masks[shape(day.year, day.month)] >> (day.day - 1) & 1)
+    return bool(cron.day_masks[month_shape(day.year, day.month)] >> (day.day - 1) & 1)

@@ -16,11 +16,11 @@ from rota.core.time import planning, zones
 from rota.core.time.budget import CATCH_UP_STEPS_MAX, SearchBudget
 from rota.core.time.calendars import Calendar
 from rota.core.time.cron import Cron
-from rota.core.time.past import Past
-from rota.core.time.planning import Planned
+from rota.core.time.past_ticks import PastTicks
+from rota.core.time.planning import PlannedTick
 from rota.core.time.policies import Window
 from rota.core.time.rrule import Rrule
-from rota.core.time.schedule import HORIZON, STEP, Schedule, nominal
+from rota.core.time.schedule import MICROSECOND, SEARCH_HORIZON, Schedule, next_nominal_tick
 from rota.core.time.tick import DstGap, Tick
 
 # No zone moves further than this, so neither does the first tick of a schedule.
@@ -41,19 +41,19 @@ class ZoneChange:
         default_factory=lambda: SearchBudget(CATCH_UP_STEPS_MAX), compare=False
     )
 
-    def next_tick(self, tick_at: datetime, *, fired: int) -> Planned | None:
+    def next_tick(self, tick_at: datetime, *, fired: int) -> PlannedTick | None:
         """Return the tick that replaces this one; None if this one stays.
 
         A tick that does not exist under the old rules was computed with the new ones, or by a
         schedule or calendar that has changed since. It stays.
         """
         old = _under(self.schedule, self.before)
-        wanted = nominal(old, tick_at - STEP, budget=self.budget)
+        wanted = next_nominal_tick(old, tick_at - MICROSECOND, budget=self.budget)
         if wanted is None or wanted.at != tick_at:
             return None
         if self.may_be_new and _is_tick(self.schedule, tick_at, self.budget):
             return None
-        return planning.next_tick(
+        return planning.plan_next_tick(
             self.schedule,
             self._decided_until(old, wanted),
             calendars=self.calendars,
@@ -63,15 +63,15 @@ class ZoneChange:
 
     def _decided_until(self, old: Schedule, wanted: Tick) -> datetime:
         """Return the instant under the new rules up to which ticks are decided."""
-        since = wanted.at - HORIZON
-        past = Past(schedule=old, since=since, until=wanted.at, budget=self.budget)
-        ticks = past.newest(1).ticks
+        since = wanted.at - SEARCH_HORIZON
+        past = PastTicks(schedule=old, since=since, until=wanted.at, budget=self.budget)
+        ticks = past.read_newest(1).ticks
         if not ticks:
             return wanted.at - JUMP_MAX
-        last = nominal(old, ticks[0] - STEP, budget=self.budget)
+        last = next_nominal_tick(old, ticks[0] - MICROSECOND, budget=self.budget)
         if last is None or not _is_wall_clock(self.schedule):
             return ticks[0]
-        found = zones.instants(
+        found = zones.resolve_local_time(
             last.local,
             self.schedule.zone,
             gap=DstGap.RUN_AFTER,
@@ -91,7 +91,7 @@ def _under(schedule: Schedule, zone: ZoneInfo) -> Schedule:
 
 
 def _is_tick(schedule: Schedule, at: datetime, budget: SearchBudget) -> bool:
-    tick = nominal(schedule, at - STEP, budget=budget)
+    tick = next_nominal_tick(schedule, at - MICROSECOND, budget=budget)
     return tick is not None and tick.at == at
 
 

@@ -18,25 +18,25 @@ from zoneinfo import ZoneInfo
 
 from rota.core.errors import InvalidSchedule
 from rota.core.time.tick import DstGap, DstOverlap, Tick
-from rota.core.time.zone_hints import describe_wanted
+from rota.core.time.zone_hints import describe_expected_zone
 
-NAME_LIMIT = 64
+ZONE_NAME_CHARACTERS_MAX = 64
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 EPOCH_LOCAL = datetime(1970, 1, 1)  # noqa: DTZ001  a wall-clock time has no zone
 SECOND = timedelta(seconds=1)
-DAY = 86_400
+DAY_S = 86_400
 EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 
 # The two closest offset changes since 1970 are 6.96 days apart (Brazil 2000, Gaza 2040). A test
 # compares the spans with every transition in the wheel, so it detects a new law that breaks this.
-PROBE = 5 * DAY
+PROBE_STEP_S = 5 * DAY_S
 # A year's spans extend past its ends by this much, so that the effect of a jump (at most 24 hours,
 # at the date line) is never cut off at New Year.
-MARGIN = 2 * DAY
+YEAR_MARGIN_S = 2 * DAY_S
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class OffsetSpan:
     """The instants `start` <= t < `end` (seconds since 1970) share one offset from UTC.
 
     `before` and `after` are the neighbours' offsets; equal to `offset` where the edge is only the
@@ -54,7 +54,7 @@ class Span:
 
 
 @lru_cache(maxsize=1)
-def names() -> frozenset[str]:
+def zone_names() -> frozenset[str]:
     """Return all zone names in the wheel except `Factory`, the placeholder for an unset clock."""
     return frozenset(files("tzdata").joinpath("zones").read_text("utf-8").split()) - {"Factory"}
 
@@ -69,17 +69,17 @@ def tzdata_version() -> str:
         return lines.readline().removeprefix("# version ").strip()
 
 
-def zone(name: str) -> ZoneInfo:
+def get_zone(name: str) -> ZoneInfo:
     """Return the zone with this IANA name, loaded from the wheel once."""
-    if len(name) > NAME_LIMIT or name not in names():
-        wanted = describe_wanted(name[:NAME_LIMIT], names())
+    if len(name) > ZONE_NAME_CHARACTERS_MAX or name not in zone_names():
+        wanted = describe_expected_zone(name[:ZONE_NAME_CHARACTERS_MAX], zone_names())
         raise InvalidSchedule(field="timezone", value=name, wanted=wanted)
     return _load(name)
 
 
 @lru_cache(maxsize=1024)
 def _load(name: str) -> ZoneInfo:
-    return zone_from(name, _read(name))
+    return create_zone(name, _read(name))
 
 
 def _read(name: str) -> bytes:
@@ -88,17 +88,17 @@ def _read(name: str) -> bytes:
 
 def read_all_rules() -> dict[str, bytes]:
     """Read the rules of every zone from the wheel as TZif, about 600 small files."""
-    return {name: _read(name) for name in sorted(names())}
+    return {name: _read(name) for name in sorted(zone_names())}
 
 
-def zone_from(name: str, rules: bytes) -> ZoneInfo:
+def create_zone(name: str, rules: bytes) -> ZoneInfo:
     """Create a zone from TZif rules, which may differ from the wheel's."""
     return ZoneInfo.from_file(BytesIO(rules), key=name)
 
 
-def span_at(zone: ZoneInfo, instant: int) -> Span:
+def span_at(zone: ZoneInfo, instant: int) -> OffsetSpan:
     """Return the span that contains this instant (seconds since 1970)."""
-    year = date.fromordinal(instant // DAY + EPOCH_ORDINAL).year
+    year = date.fromordinal(instant // DAY_S + EPOCH_ORDINAL).year
     for span in _spans(zone, year):
         if instant < span.end:
             return span
@@ -106,9 +106,9 @@ def span_at(zone: ZoneInfo, instant: int) -> Span:
 
 
 @lru_cache(maxsize=4096)
-def _spans(zone: ZoneInfo, year: int) -> tuple[Span, ...]:
-    start = (date(year, 1, 1).toordinal() - EPOCH_ORDINAL) * DAY - MARGIN
-    end = (date(year, 12, 31).toordinal() + 1 - EPOCH_ORDINAL) * DAY + MARGIN
+def _spans(zone: ZoneInfo, year: int) -> tuple[OffsetSpan, ...]:
+    start = (date(year, 1, 1).toordinal() - EPOCH_ORDINAL) * DAY_S - YEAR_MARGIN_S
+    end = (date(year, 12, 31).toordinal() + 1 - EPOCH_ORDINAL) * DAY_S + YEAR_MARGIN_S
     edges = [start, *_changes(zone, start, end), end]
     offsets = [_offset(zone, edge) for edge in edges[:-1]]
     padded = [offsets[0], *offsets, offsets[-1]]
@@ -118,9 +118,9 @@ def _spans(zone: ZoneInfo, year: int) -> tuple[Span, ...]:
     )
 
 
-def _span(start: int, end: int, offset: int, before: int, after: int) -> Span:
+def _span(start: int, end: int, offset: int, before: int, after: int) -> OffsetSpan:
     calm_from, calm_to = start + abs(offset - before), end - abs(after - offset)
-    return Span(start, end, offset, before, after, calm_from, calm_to)
+    return OffsetSpan(start, end, offset, before, after, calm_from, calm_to)
 
 
 def _changes(zone: ZoneInfo, start: int, end: int) -> list[int]:
@@ -128,7 +128,7 @@ def _changes(zone: ZoneInfo, start: int, end: int) -> list[int]:
     found = []
     early, offset = start, _offset(zone, start)
     while early < end:
-        late = min(early + PROBE, end)
+        late = min(early + PROBE_STEP_S, end)
         if _offset(zone, late) != offset:
             change = _bisect(zone, early, late)
             found.append(change)
@@ -154,7 +154,7 @@ def _offset(zone: ZoneInfo, instant: int) -> int:
     return offset // SECOND if offset else 0
 
 
-def instants(
+def resolve_local_time(
     local: datetime, zone: ZoneInfo, *, gap: DstGap, overlap: DstOverlap
 ) -> tuple[Tick, ...]:
     """Return the zero, one or two instants of a nominal local time (naive), in order."""
@@ -167,20 +167,24 @@ def instants(
     if first == second:
         return (Tick(at=first, local=local),)
     if first < second:
-        return _twice(local, first, second, overlap)
+        return _resolve_repeated_time(local, first, second, overlap)
     if gap is DstGap.SKIP:
         return ()
     at = first if gap is DstGap.SHIFT else _change_between(zone, second, first)
     landed = at.astimezone(zone).replace(tzinfo=None)
-    return (Tick(at=at, local=local, note=moved_note(local, landed)),)
+    return (Tick(at=at, local=local, note=describe_moved_tick(local, landed)),)
 
 
-def _twice(
+def _resolve_repeated_time(
     local: datetime, first: datetime, second: datetime, overlap: DstOverlap
 ) -> tuple[Tick, ...]:
     ticks = (
-        Tick(at=first, local=local, note=fold_note(local, overlap, second=False)),
-        Tick(at=second, local=local.replace(fold=1), note=fold_note(local, overlap, second=True)),
+        Tick(at=first, local=local, note=describe_repeated_time(local, overlap, second=False)),
+        Tick(
+            at=second,
+            local=local.replace(fold=1),
+            note=describe_repeated_time(local, overlap, second=True),
+        ),
     )
     if overlap is DstOverlap.FIRST:
         return ticks[:1]
@@ -192,14 +196,14 @@ def _change_between(zone: ZoneInfo, early: datetime, late: datetime) -> datetime
     return EPOCH + timedelta(seconds=_bisect(zone, first, last))
 
 
-def local_text(at: datetime, name: str) -> str:
+def format_local_time(at: datetime, name: str) -> str:
     """Format an instant as local time with the offset: 2026-03-29T03:00:00+02:00. This is the time
     at which a tick runs, even if its nominal time falls into a gap.
     """
-    return at.astimezone(zone(name)).isoformat()
+    return at.astimezone(get_zone(name)).isoformat()
 
 
-def clock(moment: datetime, *, beside: datetime | None = None) -> str:
+def format_clock(moment: datetime, *, beside: datetime | None = None) -> str:
     """Format a local time for people: with seconds and the date only if needed."""
     time = f"{moment:%H:%M:%S}" if moment.second else f"{moment:%H:%M}"
     if beside is not None and beside.date() != moment.date():
@@ -207,14 +211,14 @@ def clock(moment: datetime, *, beside: datetime | None = None) -> str:
     return time
 
 
-def moved_note(nominal: datetime, landed: datetime) -> str:
+def describe_moved_tick(nominal: datetime, landed: datetime) -> str:
     """Return the note of a tick that was moved out of a gap."""
-    return f"moved from {clock(nominal, beside=landed)}, which the clock jumped over"
+    return f"moved from {format_clock(nominal, beside=landed)}, which the clock jumped over"
 
 
-def fold_note(local: datetime, overlap: DstOverlap, *, second: bool) -> str:
+def describe_repeated_time(local: datetime, overlap: DstOverlap, *, second: bool) -> str:
     """Return the note of a tick whose local time occurs twice."""
     this = "second" if second else "first"
     if overlap is DstOverlap.BOTH:
-        return f"{this} of two occurrences of {clock(local)}"
-    return f"{clock(local)} occurs twice; only the {this} runs"
+        return f"{this} of two occurrences of {format_clock(local)}"
+    return f"{format_clock(local)} occurs twice; only the {this} runs"

@@ -1,13 +1,12 @@
-"""Calls a URL, and never one inside the operator's own network. Room: executors/http.
+"""Calls URLs, but none inside the operator's own network by default.
 
-spec        what a payload may say
-target      a URL, read so strictly that nobody can read it in another way
-guard       which targets may be reached: the policy, and nothing but the policy
-connecting  where the policy is enforced: names are resolved once, sockets open only to
-            addresses that were judged
-answer      what a response makes of the attempt
-executor    one attempt: headers, redirects, time limits
-webhook     one attempt of a signed POST, which goes the same way
+spec        parses a payload into a request
+target      parses a URL so strictly that only one interpretation is left
+guard       decides which targets may be reached (SSRF policy only)
+connecting  enforces the policy: resolves each name once, opens sockets only to checked addresses
+answer      turns a response into the outcome of the attempt
+executor    runs one attempt: headers, redirects, timeouts
+webhook     runs one attempt of a signed POST through the HTTP executor
 """
 
 from rota.executors.http.executor import HttpExecutor

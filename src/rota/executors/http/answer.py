@@ -1,8 +1,8 @@
-"""What a response makes of the attempt. Room: executors/http.
+"""Turns an HTTP response into the outcome of the attempt.
 
-Reads no more than allowed and keeps no more than 64 KB, decompressed or not: what is not kept is
-not decompressed either, so a small body that would become an enormous one costs nothing. A request
-that succeeded stays so even if its body was cut; the target has done its work.
+Reads at most `max_body` bytes and keeps at most 64 KB after decompression. The rest is never
+decompressed, so a decompression bomb costs nothing. A request that succeeded stays successful even
+if its body was truncated, because the target has done its work.
 """
 
 import json
@@ -20,10 +20,10 @@ KEPT = 64 * 1024
 QUOTED = 1024
 LONGEST_HEADER = 512
 LONGEST_WAIT = timedelta(hours=24)
-# Too early, too busy, or late: the same request may succeed later. Other 4xx say it never will.
+# The same request may succeed later; other 4xx statuses are final.
 AGAIN = frozenset({408, 425, 429})
-# Said by whoever stands before the target, or by a target that takes nothing from anybody. 429 is
-# not among them: it is about this caller, and whoever counts callers is alive.
+# A proxy in front of the target sends these, or a target that is down. 429 does not count as down:
+# a target that rate-limits this caller is alive.
 AWAY = frozenset({502, 503, 504})
 SHOWN = ("content-type", "content-length", "date", "etag", "last-modified", "location")
 SHOWN_TOO = ("retry-after", "x-request-id")
@@ -34,7 +34,7 @@ AS_IS = ("", "identity")
 
 @dataclass(slots=True, kw_only=True)
 class Body:
-    """The beginning of a response, decompressed."""
+    """Keeps the beginning of a response body, decompressed."""
 
     encoding: str = ""
     size: int = 0
@@ -60,10 +60,10 @@ class Body:
         elif self.encoding in GZIP:
             self._unzip(chunk, room)
         else:
-            self.truncated = True  # nobody asked for this encoding
+            self.truncated = True  # an encoding that the request did not accept
 
     def _unzip(self, chunk: bytes, room: int) -> None:
-        """Decompress into the room there is; a file may be several files in a row."""
+        """Decompress at most `room` bytes; a gzip stream may consist of several members."""
         while chunk and room > 0:
             if self._gzip is None or self._gzip.eof:
                 self._gzip = zlib.decompressobj(wbits=31)
@@ -80,7 +80,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A response, as much of it as matters."""
+    """The parts of a response that determine the outcome."""
 
     status: int
     headers: Mapping[str, str]
@@ -90,11 +90,11 @@ class Answer:
     def settle(self, request: Request, shown: str) -> Outcome:
         if self.status in request.ok:
             return Succeeded(result=self.result())
-        said = clip(self.text(), QUOTED)
+        quote = clip(self.text(), QUOTED)
         message = f"{request.method} {shown} answered {self.status}"
         return Failed(
             failure=Failure(
-                type=f"http {self.status}", message=f"{message}: {said}" if said else message
+                type=f"http {self.status}", message=f"{message}: {quote}" if quote else message
             ),
             final=not (self.status in AGAIN or self.status >= 500),
             retry_after=self.retry_after(),
@@ -107,8 +107,8 @@ class Answer:
             for name in (*SHOWN, *SHOWN_TOO)
             if name in self.headers
         }
-        found = self._json()
-        body = {"body_text": clip(self.text(), KEPT)} if found is None else {"body": found}
+        value = self._json()
+        body = {"body_text": clip(self.text(), KEPT)} if value is None else {"body": value}
         return {
             "status": self.status,
             "headers": shown,
@@ -121,23 +121,23 @@ class Answer:
         return self.body.kept.decode(charset if charset in CHARSETS else "utf-8", errors="replace")
 
     def _json(self) -> object:
-        """The body as a value, if it is JSON that PostgreSQL can store."""
+        """Return the body as a value if it is JSON that PostgreSQL can store, else None."""
         type_ = self.headers.get("content-type", "").partition(";")[0].strip().lower()
         if self.body.truncated or not (type_ == "application/json" or type_.endswith("+json")):
             return None
         try:
             value = json.loads(self.body.kept, parse_constant=_refuse)
-            again = json.dumps(value, ensure_ascii=False).encode()
+            encoded = json.dumps(value, ensure_ascii=False).encode()
         except (ValueError, RecursionError):
             return None
-        return None if b"\\u0000" in again else value
+        return None if b"\\u0000" in encoded else value
 
     def retry_after(self) -> timedelta | None:
-        """How long the target wants to be left alone: seconds, or a date after its own `Date`."""
-        wish = self.headers.get("retry-after", "").strip()
-        if wish.isascii() and wish.isdigit():
-            return timedelta(seconds=min(int(wish[:9]), LONGEST_WAIT.total_seconds()))
-        until, now = http_date(wish), http_date(self.headers.get("date", ""))
+        """Return the delay of `Retry-After`: seconds, or a date relative to the `Date` header."""
+        value = self.headers.get("retry-after", "").strip()
+        if value.isascii() and value.isdigit():
+            return timedelta(seconds=min(int(value[:9]), LONGEST_WAIT.total_seconds()))
+        until, now = http_date(value), http_date(self.headers.get("date", ""))
         if until is None or now is None:
             return None
         return min(max(until - now, timedelta(0)), LONGEST_WAIT)
@@ -148,12 +148,12 @@ def http_date(text: str) -> datetime | None:
         at = parsedate_to_datetime(text)
     except ValueError:
         return None
-    # `-0000` means a time without a zone, which HTTP does not have.
+    # `-0000` means a time without a zone, which HTTP does not allow.
     return at if at.tzinfo is not None else None
 
 
 def clip(text: str, limit: int) -> str:
-    """As much as fits into `limit` bytes, and no NUL, which PostgreSQL cannot store in JSON."""
+    """Cut a text to `limit` bytes and replace NUL, which PostgreSQL cannot store in JSON."""
     return text.replace("\0", "�").encode(errors="replace")[:limit].decode(errors="ignore")
 
 

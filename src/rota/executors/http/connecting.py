@@ -1,8 +1,9 @@
-"""Where the guard's judgement is enforced. Room: executors/http.
+"""Enforces the guard's decisions on every connection.
 
-A name is resolved once, each of its addresses is judged, and those very addresses are connected to:
-a second answer of the DNS is never asked for. The connector opens sockets through `open_socket`, a
-second wall: an address that was not judged does not get one, whatever way it came.
+The resolver resolves a name once, checks each of its addresses and connects to exactly those
+addresses, so that a second DNS answer cannot differ (DNS rebinding). As a second line of defence
+the connector opens sockets through `open_socket`, which refuses every address that the guard does
+not allow.
 """
 
 import asyncio
@@ -18,7 +19,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from rota.executors.http.guard import Guard, Refusal
 from rota.executors.http.target import Address
 
-# Names are looked up in threads; these are of their own, so that a slow DNS holds up nobody else.
+# Lookups run in threads of their own, so that a slow DNS server does not delay other work.
 LOOKUPS_AT_ONCE = 8
 MOST_ADDRESSES = 64
 
@@ -26,7 +27,7 @@ Lookup = Callable[[str], Awaitable[Sequence[str]]]
 
 
 class TargetRefused(Exception):
-    """The guard refused; no OSError, so that nobody takes it for a broken connection."""
+    """The guard refused a target. Not an OSError, so that it is not taken for a network error."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(str(refusal))
@@ -35,17 +36,17 @@ class TargetRefused(Exception):
 
 @dataclass(slots=True, kw_only=True)
 class JudgedResolver(AbstractResolver):
-    """Resolves names to addresses that the guard has let pass, all of them or none."""
+    """Resolves a name only if the guard allows every one of its addresses."""
 
     guard: Guard
     lookup: Lookup
-    # What trusted names resolved to: the second wall must not refuse what the first let pass.
+    # Addresses of trusted names, which `open_socket` must allow as well.
     trusted: set[Address] = field(default_factory=set)
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        del family  # all of them, so that all of them are judged
+        del family  # resolve every family, so that every address is checked
         texts = await self.lookup(host)
         addresses = [ipaddress.ip_address(text) for text in texts[:MOST_ADDRESSES]]
         name = host.lower().removesuffix(".")
@@ -64,7 +65,7 @@ class JudgedResolver(AbstractResolver):
         address = ipaddress.ip_address(where[0])
         refusal = self.guard.judge_address(address)
         if refusal is not None and address not in self.trusted:
-            # Of the kind that a failed connection is: nothing else is expected here.
+            # aiohttp expects an OSError here, as for a failed connection.
             raise PermissionError(str(refusal))
         return socket.socket(family=family, type=type_, proto=proto)
 
@@ -78,7 +79,7 @@ def result(host: str, address: Address, port: int) -> ResolveResult:
 
 
 class SystemLookup:
-    """The names as this machine knows them."""
+    """Resolves names with the resolver of this machine."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(LOOKUPS_AT_ONCE, thread_name_prefix="rota-dns")
@@ -96,16 +97,16 @@ def addresses_of(host: str) -> list[str]:
 
 
 def open_session(guard: Guard, lookup: Lookup) -> ClientSession:
-    """A client that keeps nothing from one attempt to the next."""
+    """Return a client that keeps no state between attempts."""
     resolver = JudgedResolver(guard=guard, lookup=lookup)
     connector = TCPConnector(
         resolver=resolver,
         socket_factory=resolver.open_socket,
         use_dns_cache=False,
-        # A connection is never shared: it may carry somebody's login, and one that the target
-        # closed meanwhile would cost a retry. The price is a handshake.
+        # Attempts never share a connection: it may be authenticated as another tenant, and one
+        # that the target closed meanwhile would cost a retry. The price is a handshake.
         force_close=True,
-        # The worker's slots limit what runs at once.
+        # The worker's slots already limit concurrency.
         limit=0,
     )
     session = ClientSession(
@@ -115,7 +116,7 @@ def open_session(guard: Guard, lookup: Lookup) -> ClientSession:
         trust_env=False,
         raise_for_status=False,
     )
-    # One attempt is one request: aiohttp would send a PUT or DELETE again that was cut off, behind
-    # the back of a job that promises to be run at most once. There is no public way to say so.
+    # One attempt is one request. aiohttp would resend an interrupted PUT or DELETE, which breaks
+    # at-most-once jobs; it has no public option to turn that off.
     session._retry_connection = False  # noqa: SLF001
     return session

@@ -1,9 +1,8 @@
-"""One attempt of an HTTP job. Room: executors/http.
+"""Runs one attempt of an HTTP job.
 
-Sends the request with the headers that let a receiver see an effect once: the same idempotency key
-for all attempts of a run, and an attempt number that only grows. Follows redirects only if the
-payload says so, and judges each of them as it judged the first target. What a response means is
-decided in answer.py.
+Sends headers that let a receiver apply an effect once: one idempotency key for all attempts of a
+run, and an attempt number that only grows. Follows redirects only if the payload allows them, and
+checks each redirect target like the first target. `answer.py` decides what a response means.
 """
 
 import asyncio
@@ -20,9 +19,9 @@ from yarl import URL
 
 from rota.contract.payloads.http import HttpPayload
 from rota.contract.schemas import render_schema
-from rota.core.describing import TaskDescription
 from rota.core.errors import InvalidInput
-from rota.core.executor import Context, Stream
+from rota.core.executor import AttemptContext, Stream
+from rota.core.kind_descriptions import TaskDescription
 from rota.core.outcome import Failed, Failure, Outcome
 from rota.core.tenancy import DEFAULT_TENANT, DEFAULT_TENANTS, is_open_to
 from rota.core.time import moments
@@ -34,19 +33,19 @@ from rota.executors.http.target import Target, redirected
 
 KIND = "http"
 CONNECTING = 5.0
-# Looking the name up and agreeing on TLS are not counted as connecting.
+# Includes the DNS lookup and the TLS handshake, unlike CONNECTING.
 CONNECTED = 15.0
 FIRST_BYTE = 30.0
 LONGEST_FIRST_BYTE = 300.0
 MOVED = frozenset({301, 302, 303, 307, 308})
-# What a payload's headers may be told to another origin: nothing that could be a credential.
+# Payload headers that are sent to another origin after a redirect: none can hold a credential.
 HARMLESS = frozenset({"accept", "accept-language", "content-type"})
 LONGEST_MESSAGE = 2048
 TRACE_CONTEXT = frozenset({"traceparent", "tracestate"})
 
 
 class Abandoned(Exception):
-    """A redirect that is not followed; carries the failure to report."""
+    """Raised for a redirect that is not followed; carries the failure to report."""
 
     def __init__(self, type_: str, message: str) -> None:
         super().__init__(message)
@@ -54,9 +53,10 @@ class Abandoned(Exception):
 
 
 class HttpExecutor:
-    """Reaches what `guard` lets pass; for tenants other than `guard_tenants`, what it would let
-    pass if the operator had opened nothing. `lookup` turns a name into addresses; the machine's own
-    way to do that unless a test, or an operator with a resolver of his own, gives another.
+    """Sends HTTP requests to the targets that `guard` allows.
+
+    The operator's exceptions in `guard` apply to `guard_tenants` only; other tenants reach public
+    targets only. `lookup` resolves names. Default: the resolver of this machine.
     """
 
     only_calls = True
@@ -81,14 +81,14 @@ class HttpExecutor:
     def kinds(self) -> Sequence[str]:
         return (KIND,)
 
-    def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one
+    def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one kind
         return render_schema(HttpPayload)
 
-    def describe_task(self, kind: str) -> TaskDescription:  # noqa: ARG002 — it has one
+    def describe_task(self, kind: str) -> TaskDescription:  # noqa: ARG002 — it has one kind
         return TaskDescription(text="Sends an HTTP request.")
 
     def trusts(self, tenant: str) -> bool:
-        """Return whether what the operator opened is open to this tenant."""
+        """Return whether the operator's exceptions apply to this tenant."""
         return is_open_to(self._guard_tenants, tenant)
 
     def read(self, kind: str, payload: Any) -> Request:
@@ -96,7 +96,7 @@ class HttpExecutor:
 
     def read_for(self, tenant: str, kind: str, payload: Any) -> Request:
         if kind != KIND:
-            raise InvalidInput("kind", kind, KIND)
+            raise InvalidInput("kind", kind, f"expected {KIND}")
         return replace(read_request(payload), is_trusted=self.trusts(tenant))
 
     def target_of(self, spec: Request) -> str:
@@ -116,41 +116,41 @@ class HttpExecutor:
         if self._system_lookup is not None:
             self._system_lookup.close()
 
-    async def run(self, spec: Request, context: Context) -> Outcome:
-        way = [spec.target]
+    async def run(self, spec: Request, context: AttemptContext) -> Outcome:
+        hops = [spec.target]
         try:
             async with asyncio.timeout(seconds(spec.timeout)):
-                return await self._follow(spec, way, context)
+                return await self._follow(spec, hops, context)
         except TargetRefused as refused:
-            # The same words whether or not the operator opened it to others.
-            more = "" if spec.is_trusted else ", and to this tenant with http_allow_tenants"
+            # The same text whether or not the operator allowed the target for other tenants.
+            more = "" if spec.is_trusted else ", and for this tenant with http_allow_tenants"
             return failed("target refused", f"{refused}{more}", final=True)
         except Abandoned as abandoned:
             return failed(abandoned.type, str(abandoned), final=True)
-        except InvalidInput as wrong:  # only a redirect can still be unreadable
-            return failed("bad redirect", str(wrong), final=True)
+        except InvalidInput as invalid:  # only the location of a redirect is parsed here
+            return failed("bad redirect", str(invalid), final=True)
         except (ClientError, OSError) as error:
-            # Whoever sent us on has answered.
-            reached = len(way) > 1
+            # After a redirect, the first target has answered.
+            reached = len(hops) > 1
             return failed(kind_of(error), describe(spec, error), final=False, reached=reached)
 
-    async def _follow(self, spec: Request, way: list[Target], context: Context) -> Outcome:
+    async def _follow(self, spec: Request, hops: list[Target], context: AttemptContext) -> Outcome:
         target, method, body = spec.target, spec.method, spec.body
         headers = dict(spec.headers)
         for hop in range(spec.redirects + 1):
-            answer = await self._send(spec, target, method, body, self._sent(headers, context))
+            answer = await self._send(spec, target, method, body, self._add_own(headers, context))
             note = f"{method} {target.shown} answered {answer.status}, {answer.body.size} bytes\n"
             context.write(Stream.ROTA, note.encode())
             if answer.status not in MOVED or answer.status in spec.ok or hop == spec.redirects:
                 break
-            before, target = target, next_target(target, answer)
-            way.append(target)
-            if target.origin != before.origin:
+            source, target = target, next_target(target, answer)
+            hops.append(target)
+            if target.origin != source.origin:
                 headers = {n: v for n, v in headers.items() if n.lower() in HARMLESS}
             if answer.status == 303 or (answer.status in {301, 302} and method == "POST"):
                 method, body = ("HEAD" if method == "HEAD" else "GET"), None
         outcome = answer.settle(spec, target.shown)
-        if isinstance(outcome, Failed) and len(way) > 1:
+        if isinstance(outcome, Failed) and len(hops) > 1:
             return replace(outcome, reached=True)
         return outcome
 
@@ -167,7 +167,7 @@ class HttpExecutor:
         if refusal := guard.judge_target(target):
             raise TargetRefused(refusal)
         if session is None:
-            raise RuntimeError("open() comes before the first run")
+            raise RuntimeError("call open() before the first run")
         async with session.request(
             method,
             URL(target.url, encoded=True),
@@ -178,10 +178,11 @@ class HttpExecutor:
         ) as response:
             return await read_answer(response, spec.max_body)
 
-    def _sent(self, headers: Mapping[str, str], context: Context) -> dict[str, str]:
+    def _add_own(self, headers: Mapping[str, str], context: AttemptContext) -> dict[str, str]:
+        """Add the headers that Rota sets to those of the payload."""
         if context.traceparent is not None:
-            own = {n: v for n, v in headers.items() if n.lower() not in TRACE_CONTEXT}
-            headers = {**own, "Traceparent": context.traceparent}
+            others = {n: v for n, v in headers.items() if n.lower() not in TRACE_CONTEXT}
+            headers = {**others, "Traceparent": context.traceparent}
         return {
             **headers,
             "Accept-Encoding": "gzip",
@@ -190,7 +191,7 @@ class HttpExecutor:
             "Rota-Run": str(context.run_id),
             "Rota-Attempt": str(context.attempt),
             "Rota-Fence": str(context.attempt),
-            "Rota-Scheduled-At": moments.rfc3339(context.scheduled_at),
+            "Rota-Scheduled-At": moments.to_rfc3339(context.scheduled_at),
         }
 
 
@@ -199,7 +200,7 @@ def seconds(length: timedelta | None) -> float | None:
 
 
 def limits(spec: Request) -> Limits:
-    """A payload that gives itself time may also wait longer for the first byte."""
+    """Return the client's timeouts; a longer `timeout` also allows a later first byte."""
     first_byte = min(max(FIRST_BYTE, seconds(spec.timeout) or 0), LONGEST_FIRST_BYTE)
     return Limits(total=None, connect=CONNECTED, sock_connect=CONNECTING, sock_read=first_byte)
 
@@ -219,7 +220,7 @@ async def read_answer(response: ClientResponse, limit: int) -> Answer:
 def next_target(source: Target, answer: Answer) -> Target:
     location = answer.headers.get("location")
     if location is None:
-        raise Abandoned(f"http {answer.status}", f"{source.shown} redirects to nowhere")
+        raise Abandoned(f"http {answer.status}", f"{source.shown} redirects without a Location")
     target = redirected(source, location)
     if source.scheme == "https" and target.scheme == "http":
         raise Abandoned("insecure redirect", f"{source.shown} redirects from https to http")
@@ -237,8 +238,10 @@ def kind_of(error: BaseException) -> str:
 
 
 def describe(spec: Request, error: BaseException) -> str:
-    said = str(error) or ("no answer in time" if isinstance(error, TimeoutError) else repr(error))
-    return f"{spec.method} {spec.target.shown}: {said}"
+    reason = str(error) or (
+        "no response in time" if isinstance(error, TimeoutError) else repr(error)
+    )
+    return f"{spec.method} {spec.target.shown}: {reason}"
 
 
 def failed(type_: str, message: str, *, final: bool, reached: bool | None = None) -> Failed:

@@ -1,7 +1,7 @@
-"""Turns the payload of an HTTP job into a request. Room: executors/http.
+"""Parses the payload of an HTTP job into a request.
 
-The fields are those of `HttpPayload`. Whether the target may be reached is the guard's business,
-each time.
+`HttpPayload` defines the fields. The guard decides at each attempt whether the target may be
+reached.
 """
 
 import json
@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from rota.contract.payloads.http import HttpPayload
-from rota.contract.payloads.reading import read_payload
+from rota.contract.payloads.reader import read_payload
 from rota.core.errors import InvalidInput
 from rota.core.time import durations
 from rota.executors.http.target import Target, read_target
@@ -24,7 +24,7 @@ LONGEST_TIMEOUT: Final = timedelta(hours=24)
 
 NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}", re.ASCII)
 VALUE = re.compile(r"[\t -~\x80-\xff]*")
-# Those of the connection, which belong to the client, and those that Rota makes promises with.
+# Connection headers belong to the HTTP client; Rota's guarantees rest on the others.
 OURS = re.compile(
     r"host|connection|keep-alive|transfer-encoding|content-length|te|trailer|upgrade|expect"
     r"|accept-encoding|proxy-.*|idempotency-key|rota-.*|user-agent",
@@ -44,7 +44,7 @@ class Request:
     redirects: int
     ok: frozenset[int]
     max_body: int
-    # Whether it may reach what the operator opened beyond the public internet.
+    # Whether the operator's exceptions to "public targets only" apply.
     is_trusted: bool = True
 
 
@@ -74,47 +74,46 @@ def build_request(payload: HttpPayload) -> Request:
 def _check_headers(headers: Mapping[str, str]) -> None:
     for name, text in headers.items():
         if NAME.fullmatch(name) is None:
-            raise InvalidInput("headers", name, "names of letters, digits and -")
+            raise InvalidInput("headers", name, "expected a header name of letters, digits and -")
         if OURS.fullmatch(name.lower()):
-            raise InvalidInput("headers", name, "a header that Rota does not set itself")
+            raise InvalidInput("headers", name, "Rota sets this header; remove it")
         if VALUE.fullmatch(text) is None:
-            raise InvalidInput(f"headers.{name}", text, "one line of text in Latin-1")
+            raise InvalidInput(f"headers.{name}", text, "expected one line of Latin-1 text")
     if sum(len(name) + len(text) + 4 for name, text in headers.items()) > MOST_HEADER_BYTES:
-        raise InvalidInput("headers", sorted(headers), f"at most {MOST_HEADER_BYTES} bytes in all")
+        wanted = f"all headers together must be at most {MOST_HEADER_BYTES} bytes"
+        raise InvalidInput("headers", sorted(headers), wanted)
     if len({name.lower() for name in headers}) < len(headers):
-        raise InvalidInput("headers", sorted(headers), "each name once")
+        raise InvalidInput("headers", sorted(headers), "each name must occur once, in any case")
 
 
 def _encode_body(body: str | dict[str, Any] | list[Any] | None) -> tuple[bytes | None, str | None]:
-    """Return the bytes to send and their type."""
+    """Return the bytes to send and their content type."""
     if body is None:
         return None, None
-    wanted = f"a text, or a JSON object or list, of at most {MOST_SENT} bytes"
+    wanted = f"expected text, or a JSON object or list, of at most {MOST_SENT} bytes"
     try:
         if isinstance(body, str):
-            sent, type_ = body.encode(), "text/plain; charset=utf-8"
+            encoded, type_ = body.encode(), "text/plain; charset=utf-8"
         else:
             text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-            sent, type_ = text.encode(), "application/json"
+            encoded, type_ = text.encode(), "application/json"
     except (TypeError, ValueError, RecursionError):
         raise InvalidInput("body", body, wanted) from None
-    if len(sent) > MOST_SENT:
+    if len(encoded) > MOST_SENT:
         raise InvalidInput("body", body, wanted)
-    return sent, type_
+    return encoded, type_
 
 
 def _parse_timeout(text: str | None) -> timedelta | None:
     if text is None:
         return None
-    return durations.parse(
-        text, field="timeout", shortest=SHORTEST_TIMEOUT, longest=LONGEST_TIMEOUT
-    )
+    return durations.parse(text, field="timeout", minimum=SHORTEST_TIMEOUT, maximum=LONGEST_TIMEOUT)
 
 
 def _expand_statuses(listed: Sequence[int | str]) -> frozenset[int]:
     """Return the statuses that a list such as `["2xx", 404]` stands for."""
     statuses: set[int] = set()
-    for each in listed:
-        first = each if isinstance(each, int) else int(each[0]) * 100
-        statuses.update(range(first, first + (1 if isinstance(each, int) else 100)))
+    for item in listed:
+        first = item if isinstance(item, int) else int(item[0]) * 100
+        statuses.update(range(first, first + (1 if isinstance(item, int) else 100)))
     return frozenset(statuses)

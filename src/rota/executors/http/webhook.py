@@ -1,9 +1,9 @@
-"""One attempt of a signed webhook. Room: executors/http.
+"""Runs one attempt of a signed webhook.
 
-A POST that its receiver can verify (core/signatures.py), sent as the HTTP executor sends: through
-the same guard, with the same headers and endings. Secrets are known to payloads by name only. A
-redirect is not followed, because what is signed is meant for one receiver; 410 and other refusals
-of the receiver end the run.
+The receiver can verify the POST (core/signatures.py). The HTTP executor sends it, through the same
+guard and with the same headers and outcomes. Payloads reference signing secrets by name only.
+Redirects are not followed, because a signature is meant for one receiver. 410 and other final
+statuses end the run.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,10 +13,10 @@ from typing import Any
 from rota.contract.payloads.http import WebhookPayload
 from rota.contract.schemas import render_schema
 from rota.core import signatures
-from rota.core.clock import Clock
-from rota.core.describing import TaskDescription
+from rota.core.clock import ClockSource
 from rota.core.errors import InvalidInput, InvalidSetting
-from rota.core.executor import Context
+from rota.core.executor import AttemptContext
+from rota.core.kind_descriptions import TaskDescription
 from rota.core.outcome import Outcome
 from rota.core.tenancy import DEFAULT_TENANT, DEFAULT_TENANTS, select_open
 from rota.executors.http.connecting import Lookup
@@ -30,7 +30,7 @@ KIND = "webhook"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signing:
-    """What a webhook is signed with, and where it may go: nowhere else, if `hosts` are given."""
+    """The keys that sign a webhook, and the only hosts it may be sent to (empty: any host)."""
 
     keys: tuple[bytes, ...] = field(repr=False)
     hosts: Sequence[str] = ()
@@ -44,15 +44,17 @@ def signing(
     tenants: tuple[str, ...] = DEFAULT_TENANTS,
     field: str = "executors.webhooks",
 ) -> Signing:
-    """Read the secrets; `field` is the setting that a refusal names."""
-    keys = tuple(signatures.key_of(each, field=field, error=InvalidSetting) for each in secrets)
+    """Parse the secrets of a webhook; errors name the setting `field`."""
+    keys = tuple(
+        signatures.parse_secret(text, field=field, error=InvalidSetting) for text in secrets
+    )
     if not keys:
-        raise InvalidSetting(field, [], "at least one secret")
+        raise InvalidSetting(field, [], "expected at least one secret")
     return Signing(keys=keys, hosts=hosts, tenants=tenants)
 
 
 class WebhookExecutor:
-    """`webhooks` are known to payloads by their names; without any, the kind is off."""
+    """Sends signed webhooks. Payloads name one of `webhooks`; if it is empty, the kind is off."""
 
     only_calls = True
 
@@ -63,7 +65,7 @@ class WebhookExecutor:
         guard: Guard | None = None,
         guard_tenants: Sequence[str] = DEFAULT_TENANTS,
         lookup: Lookup | None = None,
-        clock: Clock | None = None,
+        clock: ClockSource | None = None,
     ) -> None:
         self._webhooks = dict(webhooks)
         self._http = HttpExecutor(guard=guard, guard_tenants=guard_tenants, lookup=lookup)
@@ -73,10 +75,10 @@ class WebhookExecutor:
     def kinds(self) -> Sequence[str]:
         return (KIND,) if self._webhooks else ()
 
-    def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one
+    def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one kind
         return render_schema(WebhookPayload)
 
-    def describe_task(self, kind: str) -> TaskDescription:  # noqa: ARG002 — it has one
+    def describe_task(self, kind: str) -> TaskDescription:  # noqa: ARG002 — it has one kind
         return TaskDescription(text="Sends a signed webhook.")
 
     def read(self, kind: str, payload: Any) -> Delivery:
@@ -84,7 +86,7 @@ class WebhookExecutor:
 
     def read_for(self, tenant: str, kind: str, payload: Any) -> Delivery:
         if kind != KIND:
-            raise InvalidInput("kind", kind, KIND)
+            raise InvalidInput("kind", kind, f"expected {KIND}")
         webhooks = select_open(self._webhooks, tenant)
         hosts = {name: signing.hosts for name, signing in webhooks.items()}
         delivery = read_delivery(payload, hosts, tenant)
@@ -94,9 +96,9 @@ class WebhookExecutor:
     def target_of(self, spec: Delivery) -> str:
         return self._http.target_of(spec.request)
 
-    async def run(self, spec: Delivery, context: Context) -> Outcome:
+    async def run(self, spec: Delivery, context: AttemptContext) -> Outcome:
         body = spec.body_at(context.scheduled_at)
-        signed = signatures.headers_for(
+        signed = signatures.build_headers(
             body,
             self._webhooks[spec.webhook].keys,
             id=context.idempotency_key,

@@ -1,12 +1,12 @@
-"""Tells people: e-mail, chat, and whatever else apprise can reach. Room: executors/notify.
+"""Notifies people by e-mail, chat and every other service that apprise supports.
 
-spec       what a payload may say
-template   texts with names in braces, and nothing cleverer
-sending    one message to one channel, through apprise, in a thread
-verdict    what came of it: sent, refused for good, or worth another try
-executor   one attempt: all channels, each sent to once
+spec       parses a payload into a message
+template   fills names in braces into texts
+sending    sends one message to one channel, through apprise, in a thread
+verdict    classifies the result: sent, refused for good, or worth a retry
+executor   runs one attempt: all channels, each once
 
-Where a channel leads is a setting of the worker; payloads know names only.
+The worker's settings define where a channel leads; payloads name channels only.
 """
 
 from rota.executors.notify.executor import NotifyExecutor

@@ -1,8 +1,8 @@
-"""One attempt to tell people something. Room: executors/notify.
+"""Runs one attempt to send a notification.
 
-The channels get the message one after the other, and after each that did it is stored which: the
-next attempt sends to the others only. A worker that dies between the two sends once more, so a
-message may come twice and is never lost.
+Sends to one channel after the other and stores a checkpoint after each success, so that the next
+attempt sends to the remaining channels only. A worker that dies before the checkpoint sends again:
+a message may arrive twice and is never lost.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,9 +10,9 @@ from typing import Any
 
 from rota.contract.payloads.notify import NotifyPayload
 from rota.contract.schemas import render_schema
-from rota.core.describing import TaskDescription
 from rota.core.errors import InvalidInput, InvalidSetting
-from rota.core.executor import Context, Stream
+from rota.core.executor import AttemptContext, Stream
+from rota.core.kind_descriptions import TaskDescription
 from rota.core.outcome import Failed, Failure, Outcome, Succeeded
 from rota.core.tenancy import DEFAULT_TENANT, select_open
 from rota.executors.notify.sending import (
@@ -30,7 +30,7 @@ KIND = "notify"
 
 
 class NotifyExecutor:
-    """`channels` are known to payloads by their names; without any, the kind is off."""
+    """Sends notifications. Payloads name some of `channels`; if it is empty, the kind is off."""
 
     only_calls = True
 
@@ -40,17 +40,17 @@ class NotifyExecutor:
             refuse_without_apprise()
         for name, channel in self._channels.items():
             if channel.allow_to and not channel.is_mail:
-                wanted = f"false: only {' and '.join(MAIL)} have recipients that a payload can name"
+                wanted = f"must be false: only {' and '.join(MAIL)} channels accept recipients"
                 raise InvalidSetting(f"executors.channels.{name}.allow_to", True, wanted)
 
     @property
     def kinds(self) -> Sequence[str]:
         return (KIND,) if self._channels else ()
 
-    def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one
+    def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one kind
         return render_schema(NotifyPayload)
 
-    def describe_task(self, kind: str) -> TaskDescription:  # noqa: ARG002 — it has one
+    def describe_task(self, kind: str) -> TaskDescription:  # noqa: ARG002 — it has one kind
         return TaskDescription(text="Sends a message to channels such as e-mail or chat.")
 
     def read(self, kind: str, payload: Any) -> Message:
@@ -58,16 +58,16 @@ class NotifyExecutor:
 
     def read_for(self, tenant: str, kind: str, payload: Any) -> Message:
         if kind != KIND:
-            raise InvalidInput("kind", kind, KIND)
+            raise InvalidInput("kind", kind, f"expected {KIND}")
         channels = select_open(self._channels, tenant)
         allow_to = {name: channel.allow_to for name, channel in channels.items()}
         return read_message(payload, allow_to, tenant)
 
     def target_of(self, spec: Message) -> str | None:
-        """The channel, if it is one alone: of several, some may have got their message."""
+        """Return the channel if there is only one; of several, some may have worked."""
         return f"channel:{spec.channels[0]}" if len(spec.channels) == 1 else None
 
-    async def run(self, spec: Message, context: Context) -> Outcome:
+    async def run(self, spec: Message, context: AttemptContext) -> Outcome:
         letter = spec.letter(context)
         sent = await sent_before(context)
         failed: dict[str, Verdict] = {}
@@ -92,8 +92,8 @@ class NotifyExecutor:
         pass
 
 
-async def sent_before(context: Context) -> list[str]:
-    """The channels that an earlier attempt of this run has sent to."""
+async def sent_before(context: AttemptContext) -> list[str]:
+    """Return the channels that earlier attempts of this run have sent to."""
     stored = await context.resume()
     return list(stored["sent"]) if isinstance(stored, Mapping) and "sent" in stored else []
 
@@ -105,7 +105,7 @@ def note(name: str, verdict: Verdict) -> str:
 def settle(spec: Message, failed: Mapping[str, Verdict]) -> Outcome:
     if not failed:
         return Succeeded(result={"sent": list(spec.channels)})
-    # The first that may still succeed names the failure, since it is the reason to try again.
+    # A retryable failure comes first: it is the reason for the retry.
     first = min(failed.values(), key=lambda verdict: verdict.final)
     message = "; ".join(f"{name}: {verdict.message}" for name, verdict in failed.items())
     return Failed(

@@ -1,9 +1,9 @@
-"""One message to one channel, through apprise. Room: executors/notify.
+"""Sends one message to one channel, through apprise.
 
-Apprise is an extra, and large: only a worker with channels imports it, in a thread, when it opens.
-It blocks, so it is called in a thread, too, and what that has begun cannot be taken back: when an
-attempt is stopped or takes too long, the thread is left behind. Being a daemon it keeps nothing
-from ending, and its sockets have time limits of their own.
+Apprise is a large optional dependency: only a worker with channels imports it, in a thread, when
+the executor opens. Its calls block and cannot be interrupted, so each runs in a daemon thread. If
+an attempt is stopped or times out, the thread is abandoned; it does not keep the process alive, and
+its sockets have timeouts of their own.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Channel:
-    """Where messages go. `url` is apprise's, with its secrets; it is never shown."""
+    """Where messages go. `url` is an apprise URL with its secrets and is never shown."""
 
     url: str = field(repr=False)
     allow_to: bool = False
@@ -43,7 +43,8 @@ class Channel:
 
 def refuse_without_apprise() -> None:
     if find_spec("apprise") is None:
-        raise InvalidSetting("executors.channels", "***", "install rota[notify] for this worker")
+        wanted = "apprise is missing; install rota[notify] for this worker"
+        raise InvalidSetting("executors.channels", "***", wanted)
 
 
 async def send(channel: Channel, letter: Letter) -> Verdict:
@@ -51,11 +52,11 @@ async def send(channel: Channel, letter: Letter) -> Verdict:
         async with asyncio.timeout(channel.timeout.total_seconds()):
             return await in_thread(lambda: deliver(channel, letter))
     except TimeoutError:
-        return missed("timeout", "no answer in time")
+        return missed("timeout", "no response in time")
 
 
 def load() -> None:
-    """Import apprise and its plug-ins, which takes a second; called in a thread."""
+    """Import apprise and its plug-ins, which takes a second. Called in a thread."""
     import apprise  # noqa: PLC0415 - see the module
 
     with eavesdrop(apprise.logger.name).listening():
@@ -63,17 +64,17 @@ def load() -> None:
 
 
 def deliver(channel: Channel, letter: Letter) -> Verdict:
-    """Called in a thread."""
+    """Send the letter and classify the result. Called in a thread."""
     import apprise  # noqa: PLC0415 - see the module
 
     with eavesdrop(apprise.logger.name).listening() as heard:
         asset = asset_of(apprise)
         service = service_of(apprise, asset, channel, letter)
         if service is None:
-            return refused("bad channel", "apprise cannot use the URL of this channel")
+            return refused("bad channel", "apprise does not support the URL of this channel")
         title = letter.title
         if letter.format == "html" and service.title_maxlen <= 0:
-            # Such a service has no title of its own: it becomes the beginning of the body.
+            # The service has no titles: apprise puts the title before the body.
             title = html.escape(title)
         sender = apprise.Apprise(asset=asset)
         sender.add(service)
@@ -87,14 +88,14 @@ def deliver(channel: Channel, letter: Letter) -> Verdict:
 
 
 def asset_of(apprise: Any) -> Any:
-    """Nothing is written to disk or made up, no secret is logged, and time is limited by us."""
+    """Configure apprise: no files, no generated keys, no secrets in logs, no timeouts of its own."""
     return apprise.AppriseAsset(
         app_id="Rota",
         app_desc="Rota",
         app_url="",
         secure_logging=True,
         storage_mode=apprise.PersistentStoreMode.MEMORY,
-        # A POST that is redirected would arrive as a GET, without its message.
+        # A redirected POST would arrive as a GET without its message.
         http_redirects=False,
         pgp_autogen=False,
         pem_autogen=False,
@@ -103,7 +104,7 @@ def asset_of(apprise: Any) -> Any:
 
 
 def service_of(apprise: Any, asset: Any, channel: Channel, letter: Letter) -> Any:
-    """The service that the URL names, for the recipients of the letter; None if there is none."""
+    """Return the service of the URL, set to the letter's recipients; None if it is unsupported."""
     service = apprise.Apprise.instantiate(channel.url, asset=asset)
     if service is None:
         return None
@@ -117,29 +118,29 @@ def service_of(apprise: Any, asset: Any, channel: Channel, letter: Letter) -> An
 
 
 async def in_thread(call: Callable[[], Answer]) -> Answer:
-    """The answer of a call that blocks. When cancelled, it is left to itself."""
+    """Run a blocking call in a daemon thread. On cancellation the thread is abandoned."""
     loop = asyncio.get_running_loop()
-    answered: asyncio.Future[Answer] = loop.create_future()
+    future: asyncio.Future[Answer] = loop.create_future()
     context = contextvars.copy_context()
 
-    def tell(answer: Answer | None, error: BaseException | None) -> None:
-        if answered.cancelled():
+    def resolve(answer: Answer | None, error: BaseException | None) -> None:
+        if future.cancelled():
             return
         if error is not None:
-            answered.set_exception(error)
+            future.set_exception(error)
         else:
-            answered.set_result(answer)  # type: ignore[arg-type]
+            future.set_result(answer)  # type: ignore[arg-type]
 
-    def carry_out() -> None:
+    def run_call() -> None:
         answer, error = None, None
         try:
             answer = context.run(call)
-        except BaseException as raised:  # noqa: BLE001 - it belongs to whoever waits
+        except BaseException as raised:  # noqa: BLE001 - the awaiting caller gets it
             error = raised
         try:
-            loop.call_soon_threadsafe(tell, answer, error)
-        except RuntimeError:  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(resolve, answer, error)
+        except RuntimeError:  # the loop is closed: the caller no longer waits
             return
 
-    threading.Thread(target=carry_out, name="rota-notify", daemon=True).start()
-    return await answered
+    threading.Thread(target=run_call, name="rota-notify", daemon=True).start()
+    return await future

@@ -1,7 +1,7 @@
-"""Turns the payload of a message into letters. Room: executors/notify.
+"""Parses the payload of a notification into a message, and renders the message for a run.
 
-The fields are those of `NotifyPayload`. What is filled into HTML or Markdown is escaped, the text
-around it is not: the author of a job writes the one, and anybody may be the source of the other.
+`NotifyPayload` defines the fields. Values filled into HTML or Markdown are escaped, because they
+may come from anywhere. The text around them is not escaped: the job's author wrote it.
 """
 
 import html
@@ -14,19 +14,19 @@ from typing import Final
 from uuid import UUID
 
 from rota.contract.payloads.notify import TITLE_CHARACTERS_MAX, NotifyPayload
-from rota.contract.payloads.reading import read_payload
+from rota.contract.payloads.reader import read_payload
 from rota.core.errors import InvalidInput
-from rota.core.executor import Context
-from rota.core.tenancy import DEFAULT_TENANT, refuse_resource
+from rota.core.executor import AttemptContext
+from rota.core.tenancy import DEFAULT_TENANT, build_resource_error
 from rota.core.time import moments
 from rota.executors.notify.template import NAME, NAME_WANTED, Template, parse
 
-# What every message may name beside its own values.
+# Names that every message may use in addition to its own values.
 FACTS: Final = ("run_id", "job_id", "attempt", "scheduled_at")
-# As long as any of them is written.
+# Upper bound of the length of any fact, in characters.
 LONGEST_FACT: Final = 64
 LONGEST_BODY: Final = 256 * 1024
-# Narrower than what mail allows: nothing here can end a header or begin another address.
+# Stricter than the mail standard: no character can end a header or begin another address.
 ADDRESS = re.compile(
     r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)*[A-Za-z0-9-]{1,63}", re.ASCII
 )
@@ -37,7 +37,7 @@ def as_it_is(text: str) -> str:
 
 
 def for_markdown(text: str) -> str:
-    """Markdown passes HTML on, so that a value could bring its own."""
+    """Escape Markdown and HTML: Markdown passes HTML through."""
     return re.sub(r"([\\`*_\[\]])", r"\\\1", html.escape(text, quote=False))
 
 
@@ -50,7 +50,7 @@ ESCAPES: Final[Mapping[str, Callable[[str], str]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Letter:
-    """A message as it is sent. The title is plain text in every format."""
+    """A rendered message. The title is plain text in every format."""
 
     title: str
     body: str
@@ -62,7 +62,7 @@ class Letter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """A message before the facts of its run are filled in."""
+    """A parsed message, before the facts of its run are filled in."""
 
     channels: tuple[str, ...]
     title: Template
@@ -72,11 +72,11 @@ class Message:
     level: str
     to: tuple[str, ...]
 
-    def letter(self, context: Context) -> Letter:
+    def letter(self, context: AttemptContext) -> Letter:
         values = {**self.values, **facts_of(context)}
         escape = ESCAPES[self.format]
         return Letter(
-            # A line end in a value must not end the line of a subject.
+            # A line break in a value must not end the subject line.
             title=" ".join(self.title.fill(values).split()),
             body=self.body.fill({name: escape(value) for name, value in values.items()}),
             format=self.format,
@@ -86,7 +86,7 @@ class Message:
         )
 
 
-def facts_of(context: Context) -> dict[str, str]:
+def facts_of(context: AttemptContext) -> dict[str, str]:
     facts: dict[str, UUID | int | datetime] = {
         "run_id": context.run_id,
         "job_id": context.job_id,
@@ -94,7 +94,7 @@ def facts_of(context: Context) -> dict[str, str]:
         "scheduled_at": context.scheduled_at,
     }
     return {
-        name: moments.rfc3339(fact) if isinstance(fact, datetime) else str(fact)
+        name: moments.to_rfc3339(fact) if isinstance(fact, datetime) else str(fact)
         for name, fact in facts.items()
     }
 
@@ -102,23 +102,21 @@ def facts_of(context: Context) -> dict[str, str]:
 def read_message(
     payload: object, channels: Mapping[str, bool], tenant: str = DEFAULT_TENANT
 ) -> Message:
-    """`channels` are those that are open to the tenant, each with whether a payload may say whom
-    it goes to.
-    """
-    given = read_payload(NotifyPayload, payload, example='{"channel": "ops", "body": "done"}')
-    if not given.body.strip():
-        raise InvalidInput("body", given.body, "a text that is not blank")
-    chosen = _check_channels(given.channel, channels, tenant)
-    values = _spell_values(given.values)
+    """Parse a payload; `channels` maps the tenant's channels to whether they accept recipients."""
+    fields = read_payload(NotifyPayload, payload, example='{"channel": "ops", "body": "done"}')
+    if not fields.body.strip():
+        raise InvalidInput("body", fields.body, "must not be blank")
+    names = _check_channels(fields.channel, channels, tenant)
+    values = _spell_values(fields.values)
     known = (*values, *FACTS)
     message = Message(
-        channels=chosen,
-        title=parse(given.title, field="title", known=known),
-        body=parse(given.body, field="body", known=known),
+        channels=names,
+        title=parse(fields.title, field="title", known=known),
+        body=parse(fields.body, field="body", known=known),
         values=values,
-        format=given.format,
-        level=given.level,
-        to=_check_recipients(given.to, chosen, channels),
+        format=fields.format,
+        level=fields.level,
+        to=_check_recipients(fields.to, names, channels),
     )
     _refuse_long(message)
     return message
@@ -131,7 +129,9 @@ def _check_channels(
     for name in names:
         if name not in known:
             setting = "executors.channels.NAME.tenants"
-            raise refuse_resource("channel", name, tenant=tenant, available=known, setting=setting)
+            raise build_resource_error(
+                "channel", name, tenant=tenant, available=known, setting=setting
+            )
     return tuple(dict.fromkeys(names))
 
 
@@ -140,28 +140,29 @@ def _spell_values(values: Mapping[str, str | float | None]) -> dict[str, str]:
         if NAME.fullmatch(name) is None:
             raise InvalidInput("values", name, NAME_WANTED)
         if name in FACTS:
-            raise InvalidInput(f"values.{name}", value, "another name: Rota fills this one in")
+            wanted = f"{name} is reserved: Rota fills it in; use another name"
+            raise InvalidInput(f"values.{name}", value, wanted)
     return {name: spelling(value) for name, value in values.items()}
 
 
 def spelling(value: str | float | None) -> str:
-    """A value as a reader expects it: nothing for null, `true` and not `True`."""
+    """Return a value as text: empty for null, `true` and not `True`."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def _check_recipients(
-    value: str | list[str] | None, chosen: tuple[str, ...], channels: Mapping[str, bool]
+    value: str | list[str] | None, names: tuple[str, ...], channels: Mapping[str, bool]
 ) -> tuple[str, ...]:
     if value is None:
         return ()
     addresses = [value] if isinstance(value, str) else value
     for address in addresses:
         if ADDRESS.fullmatch(address) is None:
-            raise InvalidInput("to", address, "an e-mail address such as ada@example.org")
-    if closed := [name for name in chosen if not channels[name]]:
-        wanted = f"channels that the operator has given allow_to = true; {closed[0]} has not"
+            raise InvalidInput("to", address, "expected an e-mail address such as ada@example.org")
+    if closed := [name for name in names if not channels[name]]:
+        wanted = f"channel {closed[0]} accepts no recipients; the operator sets allow_to = true"
         raise InvalidInput("to", value, wanted)
     return tuple(dict.fromkeys(addresses))
 
@@ -171,10 +172,10 @@ def _refuse_long(message: Message) -> None:
     facts = dict.fromkeys(FACTS, LONGEST_FACT)
     plain = {name: len(value) for name, value in message.values.items()} | facts
     escaped = {name: len(escape(value)) for name, value in message.values.items()} | facts
-    for name, size, most in (
+    for name, size, limit in (
         ("title", message.title.size(plain), TITLE_CHARACTERS_MAX),
         ("body", message.body.size(escaped), LONGEST_BODY),
     ):
-        if size > most:
-            wanted = f"at most {most} characters with its values filled in"
+        if size > limit:
+            wanted = f"must be at most {limit} characters with its values filled in"
             raise InvalidInput(name, f"{size} characters", wanted)

@@ -1,8 +1,8 @@
-"""What came of a message, read from what apprise says while it sends. Room: executors/notify.
+"""Classifies the result of sending a message, from what apprise logs.
 
-Apprise answers yes or no; why it was no, it only logs, and what it logs can hold tokens and
-passwords. So its words are listened to, searched for a few things that are known to be harmless (a
-status, a code of a mail server, the sort of a network error) and dropped; never are they shown.
+Apprise returns only success or failure. The reason is in its log, which can also hold tokens and
+passwords. So Rota captures the log records, searches them for a few harmless facts (a status, a
+mail server's reply code, the sort of network error) and discards them. They are never shown.
 """
 
 import logging
@@ -14,16 +14,16 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from http import HTTPStatus
 
-# Too early, too busy, or late; all other 4xx are for good.
+# Retryable; all other 4xx statuses are final.
 AGAIN = frozenset({408, 425, 429})
 
-# How its plug-ins begin to say which error there was on the way.
+# The prefix of the log record in which a plug-in reports a network error.
 CAUSE = "Socket Exception"
 STATUS = re.compile(r"\berror=(?P<code>[1-5]\d\d)\b", re.ASCII)
-# As smtplib writes them: (535, b'…'), also inside of what each recipient got.
+# As smtplib writes them: (535, b'…'), also inside the replies per recipient.
 REPLY = re.compile(r"\((?P<code>[45]\d\d), b['\"]", re.ASCII)
 REFUSED = re.compile(r"was refused: (?P<code>[45]\d\d) ", re.ASCII)
-# A mail server that says this is talked to wrongly, whatever is sent.
+# Reply codes that mean the login is wrong, independent of the message.
 LOGIN = frozenset({530, 534, 535, 538})
 MARKS = (
     (re.compile(r"CERTIFICATE_VERIFY_FAILED|SSLError|WRONG_VERSION", re.ASCII), "tls"),
@@ -35,9 +35,9 @@ MARKS = (
     (re.compile(r"[Rr]efused|[Uu]nreachable|reset by peer|Connection", re.ASCII), "network"),
 )
 SENTENCES = {
-    "tls": "no secure connection could be agreed on",
-    "name not resolved": "the name of the server is not known",
-    "timeout": "no answer in time",
+    "tls": "the TLS connection failed",
+    "name not resolved": "the name of the server could not be resolved",
+    "timeout": "no response in time",
     "network": "no connection",
 }
 
@@ -46,7 +46,7 @@ AWAY = frozenset({"name not resolved", "timeout", "network", "http 502", "http 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """Sent, if there is no `type`; otherwise why not, and whether trying again can help."""
+    """The result for one channel: sent if `type` is empty, else the error and whether it is final."""
 
     type: str = ""
     message: str = ""
@@ -58,7 +58,7 @@ class Verdict:
 
     @property
     def is_away(self) -> bool:
-        """Nobody took a message, whichever it was."""
+        """Whether the service was down, independent of the message."""
         return self.type in AWAY
 
 
@@ -74,16 +74,16 @@ def missed(type_: str, message: str) -> Verdict:
 
 
 def judge(heard: Sequence[str]) -> Verdict:
-    """Why a message was not sent; the last word counts, as apprise may have tried several ways."""
-    for words in reversed(heard):
-        if found := STATUS.search(words):
-            return of_status(int(found["code"]))
-        if found := REPLY.search(words) or REFUSED.search(words):
-            return of_reply(int(found["code"]))
-        for mark, type_ in MARKS:
-            if mark.search(words):
+    """Find out why a message was not sent; the last record counts, as apprise may have retried."""
+    for text in reversed(heard):
+        if match := STATUS.search(text):
+            return of_status(int(match["code"]))
+        if match := REPLY.search(text) or REFUSED.search(text):
+            return of_reply(int(match["code"]))
+        for pattern, type_ in MARKS:
+            if pattern.search(text):
                 return missed(type_, SENTENCES[type_])
-    return missed("not sent", "the service did not take the message")
+    return missed("not sent", "the service did not accept the message")
 
 
 def of_status(code: int) -> Verdict:
@@ -104,23 +104,23 @@ def of_reply(code: int) -> Verdict:
 
 
 class Eavesdropper(logging.Filter):
-    """Takes what apprise says to those who listen; what it says to others goes its way."""
+    """Captures apprise's log records inside `listening()`; passes all others on as configured."""
 
     def __init__(self, usual: int) -> None:
         super().__init__()
-        self._usual = usual
-        # Apprise may go on in threads of its own, which get a copy of the context.
+        self._configured_level = usual
+        # Apprise may use threads of its own, which get a copy of the context.
         self._listener: ContextVar[list[str] | None] = ContextVar("listener", default=None)
 
     def filter(self, record: logging.LogRecord) -> bool:
         heard = self._listener.get()
         if heard is None:
-            return record.levelno >= self._usual
-        words = record.getMessage()
-        # What else it says in detail is the message itself, or what a server answered: words of
-        # others, which could look like an error.
-        if record.levelno >= logging.WARNING or words.startswith(CAUSE):
-            heard.append(words)
+            return record.levelno >= self._configured_level
+        text = record.getMessage()
+        # Other detailed records quote the message or a server's response, which could look like an
+        # error.
+        if record.levelno >= logging.WARNING or text.startswith(CAUSE):
+            heard.append(text)
         return False
 
     @contextmanager
@@ -137,8 +137,10 @@ FIRST = threading.Lock()
 
 
 def eavesdrop(name: str) -> Eavesdropper:
-    """Listen to a logger. It has to say everything for that, also to those who did not ask; the
-    filter keeps from them what they would not have heard before.
+    """Return the filter that captures a logger's records; install it on first use.
+
+    The logger is set to DEBUG so that it emits every record. The filter drops the records that the
+    level configured before would have dropped.
     """
     logger = logging.getLogger(name)
     with FIRST:

@@ -1,16 +1,16 @@
-"""The executor `python`: handlers written in Python, registered by kind. Room: executors.
+"""Runs handlers written in Python, registered by kind (executor `python`).
 
-handlers.py       which function carries out which kind, and how it is kept apart
-executor.py       the way of one attempt: on the loop, in a thread, or in a child process
-sources.py        handlers that yield: the sources of maps
-contexts.py       what a handler gets that does not run on the worker's loop
-output.py         prints and log records find the attempt that made them
-threads.py        sync handlers, and what becomes of one that does not stop
-transactions.py   `ctx.transaction()` for them: a connection whose methods block
-children.py       warm child processes, one run at a time each
-child_process.py  one of them as the worker sees it: talked to, listened to, ended
-frames.py         what the two say to each other
-child.py          the program of a child; link.py and confinement.py are its parts
+handlers       registry: which function runs which kind, and in which isolation
+executor       runs one attempt: on the event loop, in a thread, or in a child process
+sources        turns generator functions into the sources of maps
+contexts       contexts of handlers in threads and child processes
+output         routes prints and log records to the attempt that made them
+threads        thread pool of sync handlers, including those that do not stop
+transactions   `ctx.transaction()` in threads: a connection with blocking methods
+children       pool of warm child processes, one run at a time each
+child_process  the worker's side of one child process: calls, output, kill
+frames         messages between worker and child
+child          program of a child process; its link and its confinement are separate modules
 """
 
 from rota.executors.python.contexts import AttemptCancelled, SyncContext

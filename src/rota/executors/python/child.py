@@ -1,9 +1,9 @@
-"""The program of a child process: handlers, one call after the other. Room: executors/python.
+"""Runs handlers in a child process, one call after the other.
 
     python -m rota.executors.python.child <socket> <parent> <memory> <module:attribute>
 
-Started by child_process.py. Sync handlers run in the main thread, where an interrupt reaches them;
-async ones on a loop that lives as long as the child. Whatever a handler does ends this process at
+`child_process.py` starts it. Sync handlers run in the main thread, where an interrupt reaches them;
+async handlers run on a loop that lives as long as the child. A faulty handler ends this process at
 worst.
 """
 
@@ -41,7 +41,7 @@ MEANINGS: Final[tuple[tuple[type[BaseException], Meaning], ...]] = (
 
 
 class Performer:
-    """Carries out calls. `current` is the context of the one in progress."""
+    """Runs calls. `current` is the context of the call in progress."""
 
     def __init__(self, link: Link, interrupts: Interrupts) -> None:
         self.handlers = Handlers()
@@ -63,7 +63,7 @@ class Performer:
             else:
                 value = self._call(handler, payload, SyncContext.over(line, call.facts))
             last = frames.Returned(value=frames.to_json(value), resident=confinement.resident())
-        except BaseException as error:  # noqa: BLE001 — whatever it is, it ends the run alone
+        except BaseException as error:  # noqa: BLE001 — any error ends this run only
             last = raised(error)
         self.current = None
         flush()
@@ -92,8 +92,10 @@ class Performer:
 
 
 def join_trace(traceparent: str | None) -> None:
-    """Spans and programs of this call belong to the attempt. A child has one call at a time, so it
-    can be said to the whole process; OpenTelemetry is told if the handlers have loaded it.
+    """Make the attempt the parent of all spans and programs of this call.
+
+    A child runs one call at a time, so the trace applies to the whole process. OpenTelemetry gets
+    it if the handlers have imported it.
     """
     if traceparent is None:
         return
@@ -111,7 +113,7 @@ def stop() -> None:
 
 def raised(error: BaseException, *, is_leaving: bool = False) -> frames.Raised:
     if isinstance(error, MemoryError):
-        # What the handler's frames still hold may be all there is, and the words below need some.
+        # The handler's frames may hold all memory, and building the report needs some.
         traceback.clear_frames(error.__traceback__)
     delay = getattr(error, "after", None) if isinstance(error, Retry) else None
     return frames.Raised(
@@ -119,7 +121,7 @@ def raised(error: BaseException, *, is_leaving: bool = False) -> frames.Raised:
         message=message_of(error),
         traceback=trace_error(error),
         own_frame=locate_error(error),
-        meaning=next((word for kind, word in MEANINGS if isinstance(error, kind)), Meaning.ERROR),
+        meaning=next((m for type_, m in MEANINGS if isinstance(error, type_)), Meaning.ERROR),
         delay=error.delay if isinstance(error, Snooze) else delay,
         resident=confinement.resident(),
         is_leaving=is_leaving or isinstance(error, MemoryError),
@@ -129,16 +131,16 @@ def raised(error: BaseException, *, is_leaving: bool = False) -> frames.Raised:
 def load(source: str) -> Handlers:
     """Import the registry that `module:attribute` names."""
     module, _, attribute = source.partition(":")
-    found: Any = importlib.import_module(module)
+    registry: Any = importlib.import_module(module)
     for name in attribute.split("."):
-        found = getattr(found, name)
-    if not isinstance(found, Handlers):
-        raise InvalidInput("source", source, "the module:attribute of a Handlers")
-    return found
+        registry = getattr(registry, name)
+    if not isinstance(registry, Handlers):
+        raise InvalidInput("source", source, "expected the module:attribute of a Handlers object")
+    return registry
 
 
 def flush() -> None:
-    """What a handler printed reaches the worker before its result does."""
+    """Flush the output of a handler, so that it reaches the worker before the result."""
     for stream in (sys.stdout, sys.stderr):
         # A handler may have closed or replaced them.
         with contextlib.suppress(OSError, ValueError, AttributeError):
@@ -162,7 +164,7 @@ def main(words: list[str]) -> int:
     logging.root.setLevel(logging.INFO)
     try:
         performer.handlers = load(source)
-    except BaseException as error:  # noqa: BLE001 — told to whoever waits for the first result
+    except BaseException as error:  # noqa: BLE001 — reported as the first result
         link.send(raised(error, is_leaving=True))
         return 1
     with asyncio.Runner() as runner:

@@ -1,9 +1,9 @@
-"""One child process as the worker sees it. Room: executors/python.
+"""Implements the worker's side of one child process.
 
-It is started in a session of its own, so that a signal to its group reaches whatever a handler
-starts. Its output is read a piece at a time and handed to the attempt at once: a handler that
-prints faster than that waits on its pipe, and the worker's memory stays as it is. Which child
-takes which call is decided in children.py, and what is said in frames.py.
+The child starts in a session of its own, so that a signal to its group reaches every program that a
+handler starts. The worker reads its output piece by piece and passes each piece to the attempt: a
+handler that prints faster waits on its pipe, and the worker's memory does not grow. `children.py`
+decides which child runs which call; `frames.py` defines the messages.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from typing import IO, Any, Final, Self, assert_never
 import msgspec
 
 from rota.core.errors import LeaseLost
-from rota.core.executor import Context, Stream
+from rota.core.executor import AttemptContext, Stream
 from rota.core.outcome import Failed, Failure, Outcome, Snoozed, Succeeded
 from rota.executors.python import frames
 from rota.executors.python.failures import write_traceback
@@ -29,15 +29,15 @@ from rota.executors.python.spawning import spawn, watch
 from rota.runtime import child_groups
 
 PIECE: Final = 65_536
-# What a child wrote before its last word waits in a pipe, which holds 1 MB at most.
+# Output that a child wrote before its result may wait in a pipe, which holds at most 1 MB.
 MOST_PIECES: Final = 16
-# How long a child may take to leave by itself, and how long the kernel to end a killed one.
+# Seconds that a child may take to exit, and that the kernel may take to end a killed one.
 LEAVING: Final = 2.0
 DYING: Final = 1.0
 
 
 class ChildProcess:
-    """Takes one call at a time. `ended` gives its exit code."""
+    """Runs one call at a time in a child process. `ended` resolves to its exit code."""
 
     def __init__(
         self,
@@ -47,23 +47,23 @@ class ChildProcess:
     ) -> None:
         self.runs = 0
         self.resident = 0
-        # No more calls: it is leaving, was interrupted, or has spoken nonsense.
+        # No more calls: it is exiting, was interrupted, or broke the protocol.
         self.is_spent = False
-        # Variables of the worker that the child does not have.
+        # Names of the worker's variables that the child does not get.
         self.withheld: AbstractSet[str] = frozenset()
         self._loop = asyncio.get_running_loop()
         self.ended: asyncio.Future[int] = self._loop.create_future()
         self._process = process
         self._reader = reader
         self._writer = writer
-        self._context: Context | None = None
-        # The length of the message that comes next, once it is known.
+        self._context: AttemptContext | None = None
+        # The length of the next message, once it has been received.
         self._awaited: int | None = None
         self._owes_reply = False
         self._deadline: asyncio.TimerHandle | None = None
         self._pipes: list[tuple[IO[bytes], Stream]] = []
         for pipe, stream in ((process.stdout, Stream.STDOUT), (process.stderr, Stream.STDERR)):
-            assert pipe is not None  # noqa: S101 — `spawn` asks for both
+            assert pipe is not None  # noqa: S101 — `spawn` requests both
             os.set_blocking(pipe.fileno(), False)
             self._loop.add_reader(pipe.fileno(), self._pour, pipe, stream)
             self._pipes.append((pipe, stream))
@@ -84,8 +84,8 @@ class ChildProcess:
         child.withheld = os.environ.keys() - environment.keys()
         return child
 
-    async def perform(self, call: frames.Call, context: Context) -> Outcome:
-        """Have it carry out one call. When cancelled, stop it within the grace: by force then."""
+    async def perform(self, call: frames.Call, context: AttemptContext) -> Outcome:
+        """Run one call. On cancellation, stop it within the grace period, then kill it."""
         self._context = context
         self.runs += 1
         try:
@@ -101,27 +101,27 @@ class ChildProcess:
             self._context = None
 
     def dismiss(self) -> None:
-        """Let it go: it ends at the end of its socket, or else by force."""
+        """Close the socket so that the child exits; kill it if it does not."""
         self.is_spent = True
         self._writer.close()
         if not self.ended.done() and self._deadline is None:
             self._deadline = self._loop.call_later(LEAVING, self.kill)
 
     def kill(self) -> None:
-        """End its whole group now."""
+        """Kill its whole process group now."""
         self.is_spent = True
         self._signal(os.killpg, signal.SIGKILL)
 
-    async def _converse(self, call: frames.Call, context: Context) -> Outcome:
+    async def _converse(self, call: frames.Call, context: AttemptContext) -> Outcome:
         try:
             await self._send(call)
             return await self._follow(context)
         except (OSError, asyncio.IncompleteReadError):
             return await self._lost("")
         except msgspec.MsgspecError as error:  # a handler wrote to the socket, or broke the memory
-            return await self._lost(f" after it had sent nonsense ({error})")
+            return await self._lost(f" after an invalid message ({error})")
 
-    async def _follow(self, context: Context) -> Outcome:
+    async def _follow(self, context: AttemptContext) -> Outcome:
         while True:
             frame = await self._receive()
             match frame:
@@ -153,7 +153,7 @@ class ChildProcess:
             reply = frames.Reply(value=frames.to_json(await answer))
         except LeaseLost as error:
             reply = frames.Reply(error=str(error), is_lost=True)
-        except Exception as error:  # noqa: BLE001 — raised again in the child, where it was asked
+        except Exception as error:  # noqa: BLE001 — raised again in the child
             reply = frames.Reply(error=f"{type(error).__name__}: {error}")
         self._owes_reply = False
         await self._send(reply)
@@ -163,7 +163,7 @@ class ChildProcess:
         await self._writer.drain()
 
     async def _receive(self) -> frames.FromChild:
-        # A cancellation may come between the two; `_stop` then goes on where it was.
+        # A cancellation may occur between the two reads; `_stop` then continues from here.
         if self._awaited is None:
             self._awaited = frames.length(await self._reader.readexactly(frames.HEAD.size))
         body = await self._reader.readexactly(self._awaited)
@@ -171,23 +171,24 @@ class ChildProcess:
         return frames.TO_WORKER.decode(body)
 
     async def _lost(self, how: str) -> Failed:
-        """The conversation broke off: nearly always because the process ended."""
+        """Report that the connection broke, nearly always because the process ended."""
         self.kill()
         await asyncio.wait((self.ended,), timeout=DYING)
-        fate = described(self.ended.result()) if self.ended.done() else "does not end"
-        failure = Failure(type="child lost", message=f"the process of the handler {fate}{how}")
+        fate = described(self.ended.result()) if self.ended.done() else "does not exit"
+        failure = Failure(type="child lost", message=f"the handler's process {fate}{how}")
         return Failed(failure=failure)
 
-    async def _stop(self, context: Context) -> None:
-        """Interrupt the handler, keep answering it for its grace, then end the group: whatever is
-        left of it would go on working for a run that is over.
+    async def _stop(self, context: AttemptContext) -> None:
+        """Interrupt the handler, keep answering it for the grace period, then kill the group.
+
+        Processes that remained would keep working for a run that has ended.
         """
         self.is_spent = True
         try:
             self._signal(os.kill, signal.SIGINT)
             self._signal(os.killpg, signal.SIGTERM)
             if self._owes_reply:
-                # The handler waits for it, and would not hear the interrupt before.
+                # The handler waits for the reply and sees the interrupt only afterwards.
                 self._writer.write(frames.pack(frames.Reply(error="the attempt is stopping")))
             with contextlib.suppress(OSError, asyncio.IncompleteReadError, msgspec.MsgspecError):
                 async with asyncio.timeout(context.grace.total_seconds()):
@@ -197,14 +198,14 @@ class ChildProcess:
             await asyncio.wait((self.ended,), timeout=DYING)
 
     def _signal(self, send: Callable[[int, int], None], number: signal.Signals) -> None:
-        # Only `_on_end` reaps it, and until then its number is its own. Popen.send_signal would
-        # reap it on the way, before the rest of its group is ended.
+        # Only `_on_end` reaps it, and until then its PID cannot be reused. Popen.send_signal would
+        # reap it first, before the rest of its group is killed.
         if self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 send(self._process.pid, number)
 
     def _pour(self, pipe: IO[bytes], stream: Stream) -> bool:
-        """Hand one piece of output on; False when there is none now."""
+        """Pass one piece of output on; return False if there is none now."""
         try:
             chunk = os.read(pipe.fileno(), PIECE)
         except BlockingIOError:
@@ -212,7 +213,7 @@ class ChildProcess:
         if not chunk:
             self._loop.remove_reader(pipe.fileno())
             return False
-        # What comes between two attempts belongs to neither.
+        # Output between two attempts belongs to neither.
         if self._context is not None:
             self._context.write(stream, chunk)
         return True
@@ -224,7 +225,7 @@ class ChildProcess:
                     break
 
     def _on_end(self) -> None:
-        # First the rest of its group, while its number cannot have passed to another.
+        # Kill the rest of its group first, while its PID cannot be reused.
         self.kill()
         child_groups.discard(self._process.pid)
         code = self._process.wait()
@@ -237,8 +238,8 @@ class ChildProcess:
         self.ended.set_result(code)
 
 
-def judge(raised: frames.Raised, context: Context) -> Outcome:
-    """What the engine makes of the same exception on the loop."""
+def judge(raised: frames.Raised, context: AttemptContext) -> Outcome:
+    """Return the outcome that the engine would derive from the same exception on the loop."""
     failure = Failure(type=raised.type, message=raised.message, frame=raised.own_frame)
     match raised.meaning:
         case Meaning.FAIL | Meaning.INVALID:
@@ -256,22 +257,22 @@ def judge(raised: frames.Raised, context: Context) -> Outcome:
 
 
 def explain_withheld(raised: frames.Raised, withheld: AbstractSet[str]) -> frames.Raised:
-    """Say what to do if the handler looked for a variable that only the worker has."""
+    """Explain a KeyError of a handler that read a variable which the child does not get."""
     name = raised.message.strip("'")
     if raised.type != KeyError.__name__ or name not in withheld:
         return raised
     remedy = (
-        f"the worker has the variable {name} and does not pass it to a handler with "
-        f'isolation="process"; add it to the setting worker.pass_environment of the worker'
+        f"the worker does not pass its variable {name} to handlers with "
+        f'isolation="process"; add it to the setting worker.pass_environment'
     )
     return msgspec.structs.replace(raised, message=f"{raised.message}: {remedy}")
 
 
 def described(code: int) -> str:
     if code >= 0:
-        return f"ended with code {code}"
+        return f"exited with code {code}"
     try:
         name = signal.Signals(-code).name
     except ValueError:  # a real-time signal has no name
         name = f"signal {-code}"
-    return f"was ended by {name}"
+    return f"was killed by {name}"

@@ -1,9 +1,9 @@
-"""Warm child processes, one run at a time each. Room: executors/python.
+"""Keeps a pool of warm child processes, one run at a time each.
 
-Starting an interpreter and importing an application takes from a tenth of a second to several, so a
-child is kept for the next run: until it has had its number of runs, holds too much memory, was
-interrupted, or nobody needed it for a while. Handlers with different memory limits have different
-children. How a child is talked to is in child_process.py.
+Starting an interpreter and importing an application takes from a tenth of a second to several, so
+the pool reuses a child until it has had its number of runs, holds too much memory, was interrupted
+or was idle for too long. Handlers with different memory limits use different children.
+`child_process.py` implements the communication.
 """
 
 import asyncio
@@ -12,19 +12,19 @@ from datetime import timedelta
 from typing import Any, Final
 
 from rota.core.errors import InvalidInput
-from rota.core.executor import Context
+from rota.core.executor import AttemptContext
 from rota.core.outcome import Outcome
 from rota.executors.python import frames
 from rota.executors.python.child_process import DYING, LEAVING, ChildProcess
 from rota.executors.python.contexts import Facts
 from rota.executors.python.handlers import Handler
 
-# A child that holds half of what it may use would leave the next run too little.
+# Share of the memory limit: a child that holds more would leave the next run too little.
 FULL: Final = 0.5
 
 
 class Children:
-    """At most `most` processes; more calls wait for their turn."""
+    """Runs calls in at most `most` child processes; further calls wait."""
 
     def __init__(
         self,
@@ -40,19 +40,19 @@ class Children:
         self._most = most
         self._runs_per_child = runs_per_child
         self._idle_for = idle.total_seconds()
-        self._places = asyncio.Semaphore(most)
+        self._slots = asyncio.Semaphore(most)
         self._live: set[ChildProcess] = set()
-        # The one that has been idle for the longest time comes first.
+        # Ordered by idle time, longest first.
         self._idle: dict[ChildProcess, tuple[int, asyncio.TimerHandle]] = {}
 
     def __len__(self) -> int:
         return len(self._live)
 
-    async def run(self, handler: Handler, payload: Any, context: Context) -> Outcome:
+    async def run(self, handler: Handler, payload: Any, context: AttemptContext) -> Outcome:
         call = frames.Call(
             kind=handler.kind, facts=Facts.of(context), payload=frames.to_json(payload)
         )
-        async with self._places:
+        async with self._slots:
             child = self._take(handler.memory) or await self._start(handler.memory)
             try:
                 return await child.perform(call, context)
@@ -60,7 +60,7 @@ class Children:
                 self._give_back(child, handler.memory)
 
     async def close(self) -> None:
-        """End all of them."""
+        """End all child processes."""
         for child in tuple(self._live):
             self._forget(child)
             child.dismiss()
@@ -69,7 +69,7 @@ class Children:
             await asyncio.wait(endings, timeout=LEAVING + DYING)
 
     def _take(self, memory: int) -> ChildProcess | None:
-        """The one that was used last, so that those nobody needs grow old."""
+        """Take the child that was used last, so that superfluous children become idle and end."""
         for child, (limit, _) in reversed(self._idle.items()):
             if limit == memory:
                 self._forget(child)
@@ -78,7 +78,7 @@ class Children:
 
     async def _start(self, memory: int) -> ChildProcess:
         if self._source is None:
-            wanted = "the module:attribute of the handlers, where a process can import them"
+            wanted = "expected the module:attribute from which a process can import the handlers"
             raise InvalidInput("source", None, wanted)
         if len(self._live) >= self._most and self._idle:
             oldest = next(iter(self._idle))
@@ -88,7 +88,7 @@ class Children:
             self._source, memory=memory, environment=self._environment()
         )
         self._live.add(child)
-        child.ended.add_done_callback(lambda _: self._bury(child))
+        child.ended.add_done_callback(lambda _: self._remove_ended(child))
         return child
 
     def _give_back(self, child: ChildProcess, memory: int) -> None:
@@ -104,13 +104,13 @@ class Children:
         self._forget(child)
         child.dismiss()
 
-    def _bury(self, child: ChildProcess) -> None:
+    def _remove_ended(self, child: ChildProcess) -> None:
         self._live.discard(child)
         if child in self._idle:
             self._retire(child)
 
     def _forget(self, child: ChildProcess) -> None:
-        """Take it from the idle ones, if it is one."""
+        """Remove a child from the idle ones, if it is idle."""
         if child in self._idle:
             _, timer = self._idle.pop(child)
             timer.cancel()

@@ -1,7 +1,7 @@
-"""What a child process may use, and with whom it dies. Room: executors/python.
+"""Limits the resources of a child process and ties its life to its worker's.
 
-Called in the child before any code of a handler is loaded. This guards the worker against mistakes
-of handlers, not against their malice: a child has the rights of its worker.
+The child calls these functions before it imports any handler. They protect the worker against
+mistakes of handlers, not against malice: a child has the rights of its worker.
 """
 
 import ctypes
@@ -15,44 +15,43 @@ from typing import Final
 OPEN_FILES: Final = 256
 PR_SET_PDEATHSIG: Final = 1
 PR_SET_NO_NEW_PRIVS: Final = 38
-# Where the worker's own PYTHONPATH waits while a child starts with another one.
+# Carries the worker's own PYTHONPATH while a child starts with another one.
 OUTER_PATH: Final = "ROTA_OUTER_PYTHONPATH"
 STATM: Final = Path("/proc/self/statm")
 
 
 def die_with(parent: int) -> None:
-    """End this process by SIGKILL when its parent ends, however that ends. Linux means the thread
-    that started it: the one with the loop of the attempts.
+    """Let the kernel kill this process when its parent ends.
+
+    To Linux the parent is the thread that started it: the one with the attempts' event loop.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    # Where there is no such signal, the end of the socket tells a child that is idle. And the
-    # parent may have ended before the call above: then nobody will ever signal.
+    # On other systems an idle child notices that the socket is closed. If the parent ended before
+    # the call above, the kernel sends no signal.
     if os.getppid() != parent:
         os._exit(1)
 
 
 def forbid_new_privileges() -> None:
-    """Keep programs with a set-user-id bit or capabilities from giving them to what a handler
-    starts: `sudo` and the like fail.
-    """
+    """Disable set-user-id bits and file capabilities for programs of handlers: `sudo` fails."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 
 
 def limit(*, memory: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    files = OPEN_FILES if most == resource.RLIM_INFINITY else min(OPEN_FILES, most)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    files = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))
     if sys.platform == "linux":
-        # Not RLIMIT_AS: that counts what is only reserved as well, of which libraries with threads
-        # of their own take gigabytes. Since Linux 4.7 this one counts all private memory.
+        # Not RLIMIT_AS, which counts reserved address space: libraries with threads reserve
+        # gigabytes. RLIMIT_DATA counts all private memory since Linux 4.7.
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
 
 
 def restore_path() -> None:
-    """Give programs that a handler starts the search path they would have without us."""
+    """Restore the worker's own PYTHONPATH for programs that a handler starts."""
     outer = os.environ.pop(OUTER_PATH, "")
     if outer:
         os.environ["PYTHONPATH"] = outer
@@ -61,7 +60,7 @@ def restore_path() -> None:
 
 
 def resident() -> int:
-    """The memory this process holds, in bytes; 0 where the system does not say."""
+    """Return the resident memory of this process in bytes; 0 if the system does not report it."""
     try:
         pages = int(STATM.read_text(encoding="ascii").split()[1])
     except OSError:

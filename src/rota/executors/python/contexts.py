@@ -1,8 +1,8 @@
-"""What a handler gets that does not run on the worker's loop. Room: executors/python.
+"""Defines the contexts of handlers that run outside the worker's event loop.
 
 An async handler on the loop gets the engine's own context. A sync handler gets a `SyncContext`,
 whose methods block; an async handler in a child process gets a `ChildContext`. Both reach the
-engine through a line: threads.py has one to the loop, link.py one through a socket.
+engine through a connection: threads.py implements one to the loop, link.py one over a socket.
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self
 from uuid import UUID
 
-from rota.core.executor import Context, Fail, Member, Stream
+from rota.core.executor import AttemptContext, Fail, MapMember, Stream
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -25,13 +25,14 @@ NO_TRANSACTION = (
 
 
 class AttemptCancelled(BaseException):
-    """Raised inside a sync handler whose attempt was asked to stop. Not an `Exception`, so that
-    `except Exception` around a unit of work does not swallow it.
+    """Raised inside a sync handler when its attempt was asked to stop.
+
+    Not an `Exception`, so that `except Exception` around a unit of work does not swallow it.
     """
 
 
 class Line(Protocol):
-    """The way from a handler back to the engine; safe from any thread of the handler."""
+    """The connection from a handler to the engine; any thread of the handler may use it."""
 
     @property
     def cancelled(self) -> bool: ...
@@ -40,13 +41,13 @@ class Line(Protocol):
     def checkpoint(self, value: object) -> None: ...
     def resume(self) -> Any: ...
     def hand_out(self, items: Sequence[object]) -> None: ...
-    def member_page(self, step: str, after: int) -> list[Member]: ...
+    def member_page(self, step: str, after: int) -> list[MapMember]: ...
     def transaction(self, result: object) -> "AbstractContextManager[BlockingConnection]": ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Facts:
-    """What does not change during an attempt; core/executor.py says what each is."""
+    """The constant facts of an attempt; core/executor.py documents each field."""
 
     run_id: UUID
     job_id: UUID
@@ -60,21 +61,21 @@ class Facts:
     grace: timedelta
 
     @classmethod
-    def of(cls, context: "Context | Facts") -> "Facts":
+    def of(cls, context: "AttemptContext | Facts") -> "Facts":
         return Facts(**{name: getattr(context, name) for name in NAMES})
 
 
-NAMES = tuple(each.name for each in fields(Facts))
+NAMES = tuple(fact.name for fact in fields(Facts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Remote(Facts):
-    """What both contexts have in common."""
+    """The base class of both contexts."""
 
     line: Line = field(repr=False)
 
     @classmethod
-    def over(cls, line: Line, context: Context | Facts) -> Self:
+    def over(cls, line: Line, context: AttemptContext | Facts) -> Self:
         return cls(line=line, **{name: getattr(context, name) for name in NAMES})
 
     @property
@@ -87,8 +88,10 @@ class Remote(Facts):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SyncContext(Remote):
-    """`Context` for sync handlers: the same, but nothing is awaited, and once the attempt was asked
-    to stop, all that asks the engine raises `AttemptCancelled`.
+    """`AttemptContext` for sync handlers, with blocking methods instead of coroutines.
+
+    Once the attempt was asked to stop, every method that calls the engine raises
+    `AttemptCancelled`.
     """
 
     def progress(self, fraction: float, message: str = "") -> None:
@@ -96,36 +99,37 @@ class SyncContext(Remote):
         self.line.progress(fraction, message)
 
     def checkpoint(self, value: object) -> None:
-        """Store where to go on from; durable once this returns. Raises `LeaseLost`."""
+        """Store the point to resume from; durable once this returns. Raises `LeaseLost`."""
         self._refuse_if_cancelled()
         self.line.checkpoint(value)
         self._refuse_if_cancelled()
 
     def resume(self) -> Any:
-        """The last checkpoint of an earlier attempt, or None."""
+        """Return the last checkpoint of an earlier attempt, or None."""
         self._refuse_if_cancelled()
         return self.line.resume()
 
     def hand_out(self, items: Sequence[object]) -> None:
-        """Give a map more items; durable once this returns. Raises `LeaseLost`."""
+        """Add items to a map; durable once this returns. Raises `LeaseLost`."""
         self._refuse_if_cancelled()
         self.line.hand_out(items)
         self._refuse_if_cancelled()
 
-    def member_page(self, step: str, after: int) -> list[Member]:
+    def member_page(self, step: str, after: int) -> list[MapMember]:
         self._refuse_if_cancelled()
         return self.line.member_page(step, after)
 
-    def members(self, step: str) -> Iterator[Member]:
-        """All members of a map of this graph run, in their order."""
+    def members(self, step: str) -> Iterator[MapMember]:
+        """Iterate over all members of a map of this graph run, in order."""
         after = -1
         while page := self.member_page(step, after):
             yield from page
             after = page[-1].index
 
     def transaction(self, result: object = None) -> "AbstractContextManager[BlockingConnection]":
-        """A connection in a transaction that also completes the run with this result: both happen,
-        or neither. An error inside it, or a request to stop, rolls it back.
+        """Open a transaction that also completes the run with this result, atomically.
+
+        An error inside the block, or a request to stop, rolls it back.
         """
         self._refuse_if_cancelled()
         return self.line.transaction(result)
@@ -139,8 +143,8 @@ class SyncContext(Remote):
 class ChildContext(Remote):
     """Implements `core.executor.Context` for async handlers in a child process.
 
-    A checkpoint blocks the child's loop for the round trip: there is one run in a child, and the
-    worker answers at once.
+    A checkpoint blocks the child's loop for the round trip, which is acceptable: a child runs one
+    call at a time, and the worker replies at once.
     """
 
     def progress(self, fraction: float, message: str = "") -> None:
@@ -155,13 +159,13 @@ class ChildContext(Remote):
     async def hand_out(self, items: Sequence[object]) -> None:
         self.line.hand_out(items)
 
-    async def member_page(self, step: str, after: int) -> list[Member]:
+    async def member_page(self, step: str, after: int) -> list[MapMember]:
         return self.line.member_page(step, after)
 
-    def transaction(self, result: object = None) -> NoReturn:  # noqa: ARG002 — as the contract has it
+    def transaction(self, result: object = None) -> NoReturn:  # noqa: ARG002 — the contract's signature
         raise Fail(NO_TRANSACTION)
 
-    async def members(self, step: str) -> AsyncIterator[Member]:
+    async def members(self, step: str) -> AsyncIterator[MapMember]:
         after = -1
         while page := await self.member_page(step, after):
             for member in page:

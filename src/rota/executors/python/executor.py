@@ -1,8 +1,8 @@
-"""The way of one attempt: on the loop, in a thread, or in a child process. Room: executors/python.
+"""Runs one attempt of a Python handler: on the event loop, in a thread, or in a child process.
 
-The first of the three is the hot path of the whole worker, so it makes no task, no timer and no
-object but the outcome. What a handler raises goes to the engine as it is; only what would end the
-worker is turned into a failure here.
+Running on the loop is the hot path of the worker, so it creates no task, no timer and no object but
+the outcome. Exceptions of a handler propagate to the engine unchanged; only an exception that would
+end the worker becomes a failure here.
 """
 
 import asyncio
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
-from rota.core.child_environment import inherited_environment
-from rota.core.describing import TaskDescription
+from rota.core.child_environment import select_environment
 from rota.core.errors import InvalidInput
-from rota.core.executor import Context
+from rota.core.executor import AttemptContext
+from rota.core.kind_descriptions import TaskDescription
 from rota.core.outcome import Outcome, Succeeded
 from rota.executors.python import output
 from rota.executors.python.children import Children
@@ -32,7 +32,7 @@ DONE: Final = Succeeded()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much a worker gives to handlers that do not run on its loop."""
+    """Limits of a worker for handlers that run in threads and child processes."""
 
     threads: int = 256
     children: int = 16
@@ -42,19 +42,20 @@ class Limits:
     def __post_init__(self) -> None:
         for name in ("threads", "children", "runs_per_child"):
             if getattr(self, name) < 1:
-                raise InvalidInput(f"limits.{name}", getattr(self, name), "1 or more")
+                raise InvalidInput(f"limits.{name}", getattr(self, name), "must be at least 1")
         if self.idle < timedelta():
-            raise InvalidInput("limits.idle", self.idle, "a time that is not negative")
+            raise InvalidInput("limits.idle", self.idle, "must not be negative")
 
 
 USUAL: Final = Limits()
 
 
 class PythonExecutor:
-    """Implements `core.executor.Executor`. `source` names the handlers as `module:attribute` for
-    child processes, which import them; it is needed as soon as one handler runs in a process.
-    `environment` gives the variables of a child that is started now. Default: those of this process
-    that a program needs to start (core/child_environment.py).
+    """Implements `core.executor.Executor` for Python handlers.
+
+    `source` names the handlers as `module:attribute` for child processes, which import them; it is
+    required if a handler runs in a process. `environment` returns the variables of a new child.
+    Default: those of this process that a program needs to start (core/child_environment.py).
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class PythonExecutor:
         environment: Callable[[], Mapping[str, str]] | None = None,
     ) -> None:
         if source is not None and not all(source.partition(":")):
-            raise InvalidInput("source", source, "module:attribute")
+            raise InvalidInput("source", source, "expected module:attribute")
         self._handlers = handlers
         self._source = source
         self._threads = Threads(limits.threads)
@@ -75,7 +76,7 @@ class PythonExecutor:
             most=limits.children,
             runs_per_child=limits.runs_per_child,
             idle=limits.idle,
-            environment=environment or functools.partial(inherited_environment, os.environ),
+            environment=environment or functools.partial(select_environment, os.environ),
         )
 
     @property
@@ -84,7 +85,7 @@ class PythonExecutor:
 
     @property
     def abandoned(self) -> int:
-        """Threads of handlers that did not stop when asked to, and still run."""
+        """Number of threads whose handlers did not stop in time and still run."""
         return self._threads.abandoned
 
     def payload_schema(self, kind: str) -> Mapping[str, Any] | None:
@@ -94,13 +95,13 @@ class PythonExecutor:
         return self._handlers.find(kind).description
 
     def supports_exactly_once(self, kind: str) -> bool:
-        """A child process has no connection to Rota's database; the others have the worker's."""
+        """Return whether the handler shares the worker's database connection; a child has none."""
         return not self._handlers.find(kind).in_child
 
     def read(self, kind: str, payload: Any) -> Spec:
         return self._handlers.read(kind, payload)
 
-    async def run(self, spec: Spec, context: Context) -> Outcome:
+    async def run(self, spec: Spec, context: AttemptContext) -> Outcome:
         handler, payload = spec
         CURRENT.set(context)
         try:
@@ -112,19 +113,20 @@ class PythonExecutor:
                 value = await self._run_in_thread(spec, context)
         except (Exception, asyncio.CancelledError):
             raise
-        except BaseException as error:  # SystemExit, for one: it would end the loop of all
+        except BaseException as error:  # such as SystemExit, which would end the worker's loop
             if isinstance(error, AttemptCancelled) and context.cancelled:
                 raise asyncio.CancelledError from error
             return contain(error, context)
         finally:
-            # What the engine says in this task from here on is not the attempt's.
+            # Later output of the engine in this task does not belong to the attempt.
             CURRENT.set(None)
         return DONE if value is None else Succeeded(result=value)
 
     async def open(self) -> None:
-        apart = [handler.kind for handler in self._handlers if handler.in_child]
-        if apart and self._source is None:
-            wanted = f"module:attribute, because these run in a process: {', '.join(apart[:5])}"
+        isolated = [handler.kind for handler in self._handlers if handler.in_child]
+        if isolated and self._source is None:
+            kinds = ", ".join(isolated[:5])
+            wanted = f"expected module:attribute, because these kinds run in a process: {kinds}"
             raise InvalidInput("source", None, wanted)
         output.install()
 
@@ -133,7 +135,7 @@ class PythonExecutor:
         self._threads.close()
         await self._children.close()
 
-    async def _run_in_thread(self, spec: Spec, context: Context) -> Any:
+    async def _run_in_thread(self, spec: Spec, context: AttemptContext) -> Any:
         line = LoopLine(context)
         call = functools.partial(spec.handler.call, SyncContext.over(line, context), spec.payload)
         try:

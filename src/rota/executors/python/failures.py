@@ -1,21 +1,20 @@
-"""What a handler did wrong, in words. Room: executors/python.
+"""Turns errors that the engine cannot handle itself into failures.
 
-The engine judges what a handler raises on the loop or in a thread. Here is what it cannot see or
-must not get: errors in a child process, exceptions that would end the worker, a result that nobody
-awaited.
+The engine handles exceptions of handlers on the loop and in threads. This module covers errors in a
+child process, exceptions that would end the worker, and a coroutine that was never awaited.
 """
 
 import inspect
 from typing import Any
 
-from rota.core.executor import Context, Fail, Stream
+from rota.core.executor import AttemptContext, Fail, Stream
 from rota.core.outcome import Failed, Failure
-from rota.core.tracebacks import render_text
+from rota.core.tracebacks import render_traceback
 from rota.runtime.tracebacks import locate_error, message_of, trace_error
 
 
-def contain(error: BaseException, context: Context) -> Failed:
-    """Make a failure of an exception that ends processes, such as SystemExit."""
+def contain(error: BaseException, context: AttemptContext) -> Failed:
+    """Turn an exception that would end the process, such as SystemExit, into a failure."""
     failure = Failure(
         type=type(error).__name__,
         message=message_of(error),
@@ -26,15 +25,15 @@ def contain(error: BaseException, context: Context) -> Failed:
     return Failed(failure=failure)
 
 
-def write_traceback(failure: Failure, context: Context) -> None:
+def write_traceback(failure: Failure, context: AttemptContext) -> None:
     """Add the traceback to the log of the attempt."""
-    text = render_text(failure.traceback, failure.message)
+    text = render_traceback(failure.traceback, failure.message)
     context.write(Stream.ERROR, text.encode(errors="replace"))
 
 
 def refuse_awaitable(value: Any) -> Any:
-    """Refuse what a `def` returned that was meant to be awaited: trying again would not help."""
+    """Refuse a coroutine that a `def` handler returned: a retry would not help."""
     if not inspect.iscoroutine(value):
         return value
     value.close()
-    raise Fail("the handler returned a coroutine; register an `async def` instead")
+    raise Fail("the handler returned a coroutine; register an `async def` function instead")

@@ -1,12 +1,12 @@
-"""What a worker and its child process say to each other. Room: executors/python.
+"""Defines the messages between a worker and its child process.
 
-A frame is four bytes of length and one message in msgpack, never pickle: reading it runs no code.
-Values that are JSON by contract (payload, result, checkpoint) travel as JSON inside, so that a
-child sees the numbers and strings that the engine sees.
+A frame is four bytes of length and one message in msgpack. Unlike pickle, decoding it runs no code.
+Values that are JSON by contract (payload, result, checkpoint) are JSON inside the frame, so that a
+child sees the same numbers and strings as the engine.
 
     worker                 child
     Call          ──▶
-                  ◀──      Written, Progressed            as often as the handler likes
+                  ◀──      Written, Progressed            any number of times
                   ◀──      Checkpoint | Resume | HandOut | Members
     Reply         ──▶
                   ◀──      Returned | Raised              and then the next Call
@@ -29,7 +29,7 @@ HEAD: Final = struct.Struct("!I")
 
 
 class Meaning(StrEnum):
-    """What an exception says about the run, where it says something."""
+    """What an exception means for the run."""
 
     ERROR = "error"
     FAIL = "fail"
@@ -42,7 +42,7 @@ class Meaning(StrEnum):
 class Frame(
     msgspec.Struct, frozen=True, kw_only=True, array_like=True, tag=True, tag_field="frame"
 ):
-    """What all messages have in common."""
+    """The base class of all messages."""
 
 
 class Call(Frame, frozen=True, kw_only=True):
@@ -52,7 +52,7 @@ class Call(Frame, frozen=True, kw_only=True):
 
 
 class Reply(Frame, frozen=True, kw_only=True):
-    """To a question; `error` says why it could not be."""
+    """The answer to a question, or the `error` that prevented it."""
 
     value: bytes = b"null"
     error: str = ""
@@ -87,14 +87,14 @@ class Members(Frame, frozen=True, kw_only=True):
 
 
 class Returned(Frame, frozen=True, kw_only=True):
-    """`resident` is the memory the child holds now, in bytes."""
+    """The handler's result. `resident` is the memory that the child holds now, in bytes."""
 
     value: bytes
     resident: int
 
 
 class Raised(Frame, frozen=True, kw_only=True):
-    """`is_leaving` when the child cannot take another call."""
+    """The handler's exception. `is_leaving` means that the child accepts no more calls."""
 
     type: str
     message: str
@@ -118,15 +118,15 @@ TO_CHILD: Final[msgspec.msgpack.Decoder[FromWorker]] = msgspec.msgpack.Decoder(F
 def pack(frame: Frame) -> bytes:
     body = ENCODER.encode(frame)
     if len(body) > MOST:
-        raise InvalidInput("value", f"{len(body)} bytes", f"at most {MOST} bytes")
+        raise InvalidInput("value", f"{len(body)} bytes", f"must be at most {MOST} bytes")
     return HEAD.pack(len(body)) + body
 
 
 def length(head: bytes) -> int:
-    """The length that follows; a length that no frame has is an error of the protocol."""
+    """Decode the length of a frame; raise DecodeError if it exceeds the limit."""
     (count,) = HEAD.unpack(head)
     if count > MOST:
-        raise msgspec.DecodeError(f"a frame of {count} bytes")
+        raise msgspec.DecodeError(f"frame of {count} bytes; the limit is {MOST}")
     return int(count)
 
 

@@ -1,7 +1,7 @@
-"""Which function carries out which kind of job, and how it is kept apart. Room: executors/python.
+"""Registers the functions that run the kinds of jobs, with their isolation.
 
-A registry is a value that somebody makes and passes on: importing a module registers nothing
-anywhere else. Nothing here calls a handler.
+A registry is a value that the application creates and passes on: importing a module has no global
+effect. The registry never calls a handler.
 """
 
 import inspect
@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, TypeVar, get_args
 
-from rota.core.describing import TaskDescription, summarize_docstring
 from rota.core.errors import InvalidInput
+from rota.core.kind_descriptions import TaskDescription, summarize_docstring
 from rota.executors.python import sources
 
 MB: Final = 2**20
@@ -36,12 +36,12 @@ class Handler:
     check: Callable[[Any], Any] | None
     schema: Mapping[str, Any] | None
     description: TaskDescription
-    # The hot path asks this one question, so its answer is kept.
+    # Stored because the hot path reads it.
     on_loop: bool
 
 
 class Spec(NamedTuple):
-    """What an attempt needs: a handler and its payload, checked."""
+    """A handler and its checked payload: all that an attempt needs."""
 
     handler: Handler
     payload: Any
@@ -72,26 +72,26 @@ class Handlers:
     ) -> Callable[[F], F]:
         """Register the decorated function `(context, payload)` for a kind.
 
-        `async def` runs on the loop of the attempts, `def` in a thread, either one in a process of
-        its own with `isolation="process"`. One that yields is the source of a map. `check` gets the
-        payload before the attempt begins and returns what the handler gets; it refuses by raising
-        `InvalidInput`.
-        `schema` is the payload as JSON Schema, which the dashboard makes a form of.
+        `async def` runs on the event loop of the attempts, `def` in a thread; with
+        `isolation="process"` both run in a child process. A generator function is the source of a
+        map. `check` gets the payload before the attempt begins and returns the value for the
+        handler; it raises `InvalidInput` to refuse the payload.
+        `schema` is the JSON Schema of the payload, from which the dashboard builds a form.
         `description` says what the task does. Default: the first paragraph of the docstring.
         """
         self._refuse_kind(kind)
-        in_child = _chosen(isolation) == "process"
-        room = _memory(memory, in_child=in_child)
+        in_child = _check_isolation(isolation) == "process"
+        memory_limit = _check_memory(memory, in_child=in_child)
 
         def register(call: F) -> F:
             is_async = _is_async(call)
-            self._refuse_kind(kind)  # once more: a decorator may be kept and used twice
+            self._refuse_kind(kind)  # again: a decorator may be stored and used twice
             self._by_kind[kind] = Handler(
                 kind=kind,
                 call=sources.handing_out(call) if sources.yields(call) else call,
                 is_async=is_async,
                 in_child=in_child,
-                memory=room,
+                memory=memory_limit,
                 check=check,
                 schema=schema,
                 description=description or _describe(call),
@@ -104,7 +104,7 @@ class Handlers:
     def find(self, kind: str) -> Handler:
         handler = self._by_kind.get(kind)
         if handler is None:
-            raise InvalidInput("kind", kind, f"a kind with a handler: {self._some_kinds()}")
+            raise InvalidInput("kind", kind, f"no handler; registered kinds: {self._some_kinds()}")
         return handler
 
     def read(self, kind: str, payload: Any) -> Spec:
@@ -112,52 +112,53 @@ class Handlers:
         if handler.check is None:
             return Spec(handler, payload)
         checked = handler.check(payload)
-        # A child is sent the payload as it came and checks it again: what a check returns may be
-        # any object, and only JSON crosses over.
+        # A child gets the original payload and checks it again: a check may return any object, and
+        # only JSON can be sent to a child.
         return Spec(handler, payload if handler.in_child else checked)
 
     def _refuse_kind(self, kind: object) -> None:
         if not isinstance(kind, str) or not 1 <= len(kind) <= LONGEST_KIND:
-            raise InvalidInput("kind", kind, f"a name of 1 to {LONGEST_KIND} characters")
+            raise InvalidInput("kind", kind, f"expected a name of 1 to {LONGEST_KIND} characters")
         if not kind.isprintable():
-            raise InvalidInput("kind", kind, "a name without control characters")
+            raise InvalidInput("kind", kind, "must not contain control characters")
         if kind in self._by_kind:
-            raise InvalidInput("kind", kind, "a kind that has no handler yet")
+            raise InvalidInput("kind", kind, "kind already has a handler; use another name")
 
     def _some_kinds(self) -> str:
         if not self._by_kind:
-            return "none is registered"
+            return "none"
         shown = sorted(self._by_kind)[:SHOWN_KINDS]
         more = len(self._by_kind) - len(shown)
         return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
 def _describe(call: Callable[..., Any]) -> TaskDescription:
-    """Describe a task by its function; the docstring of another callable is that of its class."""
+    """Describe a task by its function's docstring; other callables only have their class's."""
     docstring = call.__doc__ if inspect.isroutine(call) else None
     return TaskDescription(text=summarize_docstring(docstring))
 
 
-def _chosen(isolation: object) -> Isolation:
+def _check_isolation(isolation: object) -> Isolation:
     for choice in get_args(Isolation):
         if isolation == choice:
-            return choice  # type: ignore[no-any-return] # a literal, says get_args
-    raise InvalidInput("isolation", isolation, "'none' or 'process'")
+            return choice  # type: ignore[no-any-return] # get_args returns the literals
+    raise InvalidInput("isolation", isolation, "expected 'none' or 'process'")
 
 
-def _memory(memory: int | None, *, in_child: bool) -> int:
+def _check_memory(memory: int | None, *, in_child: bool) -> int:
     if memory is None:
         return USUAL_MEMORY
     if not in_child:
-        raise InvalidInput("memory", memory, "left out: only a process of its own has a limit")
+        wanted = 'only handlers with isolation="process" have a memory limit; remove memory'
+        raise InvalidInput("memory", memory, wanted)
     if memory < LEAST_MEMORY:
-        raise InvalidInput("memory", memory, f"bytes, at least {LEAST_MEMORY}")
+        raise InvalidInput("memory", memory, f"must be at least {LEAST_MEMORY} bytes")
     return memory
 
 
 def _is_async(call: object) -> bool:
     if not callable(call):
-        raise InvalidInput("handler", call, "a function of (context, payload)")
-    # An object with `async def __call__` is as good as a function.
-    faces = (call, getattr(call, "__call__", None))  # noqa: B004 — its own method is wanted
-    return sources.yields_async(call) or any(inspect.iscoroutinefunction(each) for each in faces)
+        raise InvalidInput("handler", call, "expected a function of (context, payload)")
+    # An object with `async def __call__` counts as well.
+    functions = (call, getattr(call, "__call__", None))  # noqa: B004 — the method itself is needed
+    return sources.yields_async(call) or any(map(inspect.iscoroutinefunction, functions))

@@ -1,10 +1,10 @@
-"""A child's end of the socket, and how a run in it is interrupted. Room: executors/python.
+"""Implements the child's end of the socket, and interrupts a run in the child.
 
-The worker interrupts with SIGINT, which raises in the middle of whatever a sync handler does, like
-a Ctrl-C. In the middle of a frame that would leave half of it on the wire; there the interrupt
-waits until the frame is through. SIGTERM, which the worker sends to the whole group, does nothing
-in the child itself: a service manager may send it to every process of a worker that is still
-draining, and a run that could end in time must not be broken off by that.
+The worker interrupts with SIGINT, which raises inside a sync handler like Ctrl-C. While a frame is
+being sent or received the interrupt waits, because half a frame would break the protocol. SIGTERM,
+which the worker sends to the whole group, has no effect on the child itself: a service manager may
+send it to every process of a worker that is still draining, and it must not abort a run that could
+end in time.
 """
 
 import os
@@ -17,13 +17,13 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from rota.core.errors import LeaseLost
-from rota.core.executor import Fail, Member, Stream
+from rota.core.executor import Fail, MapMember, Stream
 from rota.executors.python import frames
 from rota.executors.python.contexts import NO_TRANSACTION
 
 
 class Interrupts:
-    """Where an interrupt goes: to the run that is in progress, or else it ends the child."""
+    """Delivers an interrupt to the run in progress; without one, the child exits."""
 
     def __init__(self) -> None:
         self.is_cancelled = False
@@ -33,12 +33,12 @@ class Interrupts:
 
     def install(self) -> None:
         signal.signal(signal.SIGINT, self._on_interrupt)
-        # Not SIG_IGN, which the programs that a handler starts would inherit.
+        # Not SIG_IGN: programs that a handler starts would inherit it.
         signal.signal(signal.SIGTERM, lambda _number, _frame: None)
 
     @contextmanager
     def delivered_to(self, deliver: Callable[[], None]) -> Iterator[None]:
-        """While a run is in progress, an interrupt is its business."""
+        """Deliver interrupts to a run while it is in progress."""
         self.is_cancelled = False
         self._deliver = deliver
         try:
@@ -48,7 +48,7 @@ class Interrupts:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Let nothing come between; signals reach the main thread only."""
+        """Defer interrupts; Python handles signals in the main thread only."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -74,15 +74,15 @@ def leave() -> None:
 
 
 class Link:
-    """Frames over a blocking socket."""
+    """Sends and receives frames over a blocking socket."""
 
     def __init__(self, connection: socket.socket, interrupts: Interrupts) -> None:
         self._socket = connection
         self._interrupts = interrupts
-        # Reentrant: a finalizer may log while this thread is in here. It can only come before or
-        # after the one call that sends, so it never splits a frame.
+        # Reentrant: a finalizer may log while this thread holds the lock. It runs only before or
+        # after the single call that sends, so it never splits a frame.
         self._lock = threading.RLock()
-        # A process forked off by a handler would keep the socket open when the child is gone.
+        # A process that a handler forks would keep the socket open after the child is gone.
         os.register_at_fork(after_in_child=self._forked)
 
     @property
@@ -91,7 +91,7 @@ class Link:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Neither another thread nor an interrupt comes between."""
+        """Exclude other threads and interrupts."""
         with self._interrupts.held(), self._lock:
             yield
 
@@ -101,21 +101,21 @@ class Link:
             self._socket.sendall(packed)
 
     def receive(self) -> frames.FromWorker | None:
-        """The next message, or None when the worker is done with this child."""
-        head = self._exactly(frames.HEAD.size)
+        """Return the next message, or None when the worker has closed the socket."""
+        head = self._read_exactly(frames.HEAD.size)
         if head is None:
             return None
-        body = self._exactly(frames.length(head))
+        body = self._read_exactly(frames.length(head))
         return None if body is None else frames.TO_CHILD.decode(body)
 
-    def _exactly(self, count: int) -> bytes | None:
-        whole = bytearray()
-        while len(whole) < count:
-            part = self._socket.recv(count - len(whole))
+    def _read_exactly(self, count: int) -> bytes | None:
+        data = bytearray()
+        while len(data) < count:
+            part = self._socket.recv(count - len(data))
             if not part:
                 return None
-            whole += part
-        return bytes(whole)
+            data += part
+        return bytes(data)
 
     def _forked(self) -> None:
         self._socket.close()
@@ -124,8 +124,10 @@ class Link:
 
 
 class CallLine:
-    """The line of one call; implements `Line`. Once the call has ended, nothing of it goes out: a
-    thread that a handler left behind must not speak for the next run.
+    """Connects one call to the engine; implements `Line`.
+
+    Once the call has ended, it sends nothing: a thread that a handler left behind must not write
+    into the next run.
     """
 
     def __init__(self, link: Link) -> None:
@@ -137,11 +139,11 @@ class CallLine:
         return self._is_over or self._link.is_cancelled
 
     def write(self, stream: Stream, chunk: bytes) -> None:
-        self._say(frames.Written(stream=stream, chunk=bytes(chunk)))
+        self._send_unless_over(frames.Written(stream=stream, chunk=bytes(chunk)))
 
     def progress(self, fraction: float, message: str) -> None:
         fraction = min(1.0, max(0.0, float(fraction)))
-        self._say(frames.Progressed(fraction=fraction, message=str(message)))
+        self._send_unless_over(frames.Progressed(fraction=fraction, message=str(message)))
 
     def checkpoint(self, value: object) -> None:
         self._ask(frames.Checkpoint(value=frames.to_json(value)))
@@ -152,11 +154,11 @@ class CallLine:
     def hand_out(self, items: Sequence[object]) -> None:
         self._ask(frames.HandOut(items=frames.to_json(items)))
 
-    def member_page(self, step: str, after: int) -> list[Member]:
+    def member_page(self, step: str, after: int) -> list[MapMember]:
         reply = self._ask(frames.Members(step=step, after=after))
-        return [Member(**each) for each in frames.from_json(reply.value)]
+        return [MapMember(**fields) for fields in frames.from_json(reply.value)]
 
-    def transaction(self, result: object) -> NoReturn:  # noqa: ARG002 — as the line has it
+    def transaction(self, result: object) -> NoReturn:  # noqa: ARG002 — the signature of `Line`
         raise Fail(NO_TRANSACTION)
 
     def end(self, last: frames.Returned | frames.Raised) -> None:
@@ -164,7 +166,7 @@ class CallLine:
             self._is_over = True
             self._link.send(last)
 
-    def _say(self, frame: frames.Written | frames.Progressed) -> None:
+    def _send_unless_over(self, frame: frames.Written | frames.Progressed) -> None:
         with self._link.alone():
             if not self._is_over:
                 self._link.send(frame)

@@ -1,10 +1,10 @@
-"""Prints and log records find the attempt that made them. Room: executors/python.
+"""Routes prints and log records to the attempt that made them.
 
-A context variable names the current attempt; tasks inherit it, and so do the threads of sync
-handlers. While an executor is open, sys.stdout and sys.stderr are routers that look at it, and the
-root logger has a handler that does. Without a current attempt everything goes where it went before.
-What a subprocess of a handler writes goes past all this: a child process catches it, the worker
-does not.
+A context variable holds the current attempt; tasks inherit it, and so do the threads of sync
+handlers. While an executor is open, routers that read the variable replace sys.stdout and
+sys.stderr, and the root logger has a handler that reads it. Without a current attempt, output goes
+to the original streams. Output of a handler's subprocess bypasses the routers: a child process
+captures it, the worker does not.
 """
 
 import io
@@ -17,7 +17,7 @@ from typing import Any, Final, Protocol, TextIO
 
 from rota.core.executor import Stream
 
-# One print may be a gigabyte; it is encoded in pieces of so many characters.
+# Characters that are encoded at a time: one print may be a gigabyte.
 PIECE: Final = 65_536
 
 
@@ -26,7 +26,7 @@ LOCK: Final = threading.Lock()
 
 
 class Sink(Protocol):
-    """All that is needed of a context here."""
+    """The part of a context that receives output."""
 
     def write(self, stream: Stream, chunk: bytes) -> None: ...
 
@@ -35,7 +35,7 @@ CURRENT: Final[ContextVar[Sink | None]] = ContextVar("rota_attempt", default=Non
 
 
 class Router(io.TextIOBase):
-    """Stands in for sys.stdout or sys.stderr."""
+    """Replaces sys.stdout or sys.stderr."""
 
     def __init__(self, behind: TextIO, stream: Stream) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class Router(io.TextIOBase):
         if sink is None:
             return self.behind.write(text)
         for start in range(0, len(text), PIECE):
-            # A lone surrogate is no reason to fail a run.
+            # A lone surrogate must not fail a run.
             chunk = text[start : start + PIECE].encode("utf-8", "backslashreplace")
             sink.write(self._stream, chunk)
         return len(text)
@@ -59,7 +59,7 @@ class Router(io.TextIOBase):
             self.behind.flush()
 
     def close(self) -> None:
-        """Stay open: a handler that closes its output must not close the worker's."""
+        """Do nothing: a handler that closes its output must not close the worker's."""
 
     @property
     def buffer(self) -> "BytesRouter":
@@ -83,7 +83,7 @@ class Router(io.TextIOBase):
 
 
 class BytesRouter(io.RawIOBase):
-    """Stands in for the `buffer` of sys.stdout or sys.stderr."""
+    """Replaces the `buffer` of sys.stdout or sys.stderr."""
 
     def __init__(self, behind: TextIO, stream: Stream) -> None:
         super().__init__()
@@ -104,14 +104,14 @@ class BytesRouter(io.RawIOBase):
             self._behind.flush()
 
     def close(self) -> None:
-        """Stay open, as the router does."""
+        """Do nothing, like `Router.close`."""
 
     def writable(self) -> bool:
         return True
 
 
 class Records(logging.Handler):
-    """Writes each log record of an attempt as a line of it."""
+    """Writes each log record of an attempt as a line of its log."""
 
     def __init__(self, find: Callable[[], Sink | None] = CURRENT.get) -> None:
         super().__init__()
@@ -126,55 +126,56 @@ class Records(logging.Handler):
             return
         try:
             line = f"{self.format(record)}\n"
-        except Exception:  # noqa: BLE001 — a record with wrong arguments; logging says so itself
+        except Exception:  # noqa: BLE001 — wrong arguments; logging reports them
             self.handleError(record)
             return
         sink.write(Stream.RECORD, line.encode("utf-8", "backslashreplace"))
 
     def _pass_on(self, record: logging.LogRecord) -> None:
-        """Do what logging does with a record that nobody handles, if only we are there."""
+        """Use logging's last resort if this is the only handler, as logging would without it."""
         last = logging.lastResort
         if last is not None and record.levelno >= last.level and logging.root.handlers == [self]:
             last.handle(record)
 
 
 def install() -> None:
-    """Route the output of this process; once for all executors that are open."""
+    """Route the output of this process; all open executors share the routers."""
     with LOCK:
         _install()
 
 
 def remove() -> None:
-    """Undo one `install`; the last one gives the streams back."""
+    """Undo one `install`; the last call restores the streams."""
     with LOCK:
         _remove()
 
 
 def _install() -> None:
-    sys.stdout = _routed(sys.stdout, Stream.STDOUT)
-    sys.stderr = _routed(sys.stderr, Stream.STDERR)
-    if not any(isinstance(each, Records) for each in logging.root.handlers):
+    sys.stdout = _wrap_stream(sys.stdout, Stream.STDOUT)
+    sys.stderr = _wrap_stream(sys.stderr, Stream.STDERR)
+    if not any(isinstance(handler, Records) for handler in logging.root.handlers):
         logging.root.addHandler(Records())
-    for each in (sys.stdout, sys.stderr, *logging.root.handlers):
-        if isinstance(each, Router | Records):
-            each.users += 1
+    for output in (sys.stdout, sys.stderr, *logging.root.handlers):
+        if isinstance(output, Router | Records):
+            output.users += 1
 
 
-def _routed(stream: Any, as_: Stream) -> Any:
-    """None is what a process without standard streams has; there print does nothing."""
+def _wrap_stream(stream: Any, as_: Stream) -> Any:
+    """Wrap a stream in a router; a process without standard streams has None."""
     return stream if stream is None or isinstance(stream, Router) else Router(stream, as_)
 
 
 def _remove() -> None:
-    if isinstance(sys.stdout, Router) and _was_last(sys.stdout):
+    if isinstance(sys.stdout, Router) and _release(sys.stdout):
         sys.stdout = sys.stdout.behind
-    if isinstance(sys.stderr, Router) and _was_last(sys.stderr):
+    if isinstance(sys.stderr, Router) and _release(sys.stderr):
         sys.stderr = sys.stderr.behind
-    for each in tuple(logging.root.handlers):
-        if isinstance(each, Records) and _was_last(each):
-            logging.root.removeHandler(each)
+    for handler in tuple(logging.root.handlers):
+        if isinstance(handler, Records) and _release(handler):
+            logging.root.removeHandler(handler)
 
 
-def _was_last(routed: Router | Records) -> bool:
-    routed.users -= 1
-    return routed.users <= 0
+def _release(output: Router | Records) -> bool:
+    """Count one user less; return whether it was the last."""
+    output.users -= 1
+    return output.users <= 0

@@ -1,9 +1,8 @@
-"""Handlers that yield: the sources of maps. Room: executors/python.
+"""Turns generator functions into handlers that feed maps.
 
-What a generator yields is handed out in batches, so that a million items cost a thousand
-transactions and no memory to speak of. A slow generator does not keep its items back for long:
-after a second the next item takes along what has gathered. How items are stored, and how long to
-wait while too many members are unfinished, is the engine's.
+Items are handed out in batches of 1,000, so that a million items cost a thousand transactions and
+little memory. A slow generator hands out its batch with the first item after one second. The engine
+stores the items and decides how long to wait while too many members are unfinished.
 """
 
 import inspect
@@ -16,7 +15,7 @@ LONGEST_WAIT: Final = 1.0
 
 
 class Gathering:
-    """Items on their way."""
+    """Collects items until a batch is full or one second old."""
 
     def __init__(self) -> None:
         self.handed = 0
@@ -24,7 +23,7 @@ class Gathering:
         self._since = monotonic()
 
     def add(self, item: object) -> bool:
-        """Whether it is time to hand out."""
+        """Add an item; return whether the batch should be handed out."""
         self._items.append(item)
         return len(self._items) >= BATCH or monotonic() - self._since >= LONGEST_WAIT
 
@@ -36,44 +35,44 @@ class Gathering:
 
 
 def yields(call: object) -> bool:
-    """Whether calling it gives a generator, of either sort."""
-    return _is(call, inspect.isgeneratorfunction) or yields_async(call)
+    """Return whether calling it returns a generator, sync or async."""
+    return _matches(call, inspect.isgeneratorfunction) or yields_async(call)
 
 
 def yields_async(call: object) -> bool:
-    return _is(call, inspect.isasyncgenfunction)
+    return _matches(call, inspect.isasyncgenfunction)
 
 
 def handing_out(call: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """The generator function as a handler that returns how many items it gave."""
+    """Wrap a generator function in a handler that returns the number of items."""
     return _async_source(call) if yields_async(call) else _sync_source(call)
 
 
 def _async_source(call: Callable[[Any, Any], AsyncIterator[object]]) -> Callable[[Any, Any], Any]:
     async def hand_out(context: Any, payload: Any) -> dict[str, int]:
-        gathering = Gathering()
+        batch = Gathering()
         async for item in call(context, payload):
-            if gathering.add(item):
-                await context.hand_out(gathering.take())
-        # Also when nothing is left: a run that is no source is told so even if it yields nothing.
-        await context.hand_out(gathering.take())
-        return {"items": gathering.handed}
+            if batch.add(item):
+                await context.hand_out(batch.take())
+        # Also with an empty batch: a run that is not a source fails even if it yields nothing.
+        await context.hand_out(batch.take())
+        return {"items": batch.handed}
 
     return hand_out
 
 
 def _sync_source(call: Callable[[Any, Any], Iterator[object]]) -> Callable[[Any, Any], Any]:
     def hand_out(context: Any, payload: Any) -> dict[str, int]:
-        gathering = Gathering()
+        batch = Gathering()
         for item in call(context, payload):
-            if gathering.add(item):
-                context.hand_out(gathering.take())
-        context.hand_out(gathering.take())
-        return {"items": gathering.handed}
+            if batch.add(item):
+                context.hand_out(batch.take())
+        context.hand_out(batch.take())
+        return {"items": batch.handed}
 
     return hand_out
 
 
-def _is(call: object, question: Callable[[object], bool]) -> bool:
-    # An object whose __call__ yields is as good as a function.
-    return question(call) or question(getattr(call, "__call__", None))  # noqa: B004 — its own method
+def _matches(call: object, predicate: Callable[[object], bool]) -> bool:
+    # An object whose __call__ yields counts as well.
+    return predicate(call) or predicate(getattr(call, "__call__", None))  # noqa: B004

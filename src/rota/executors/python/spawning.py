@@ -1,4 +1,4 @@
-"""How a child process is started, and how its end is noticed. Room: executors/python."""
+"""Starts child processes and watches for their exit."""
 
 import asyncio
 import contextlib
@@ -19,8 +19,8 @@ PROGRAM: Final = "rota.executors.python.child"
 def spawn(
     theirs: socket.socket, source: str, memory: int, environment: Mapping[str, str]
 ) -> subprocess.Popen[bytes]:
-    """Start a child with this environment; where it finds modules is added."""
-    # -P: the working folder is looked in only if this process looks there, too.
+    """Start a child with this environment plus the module search path of this process."""
+    # -P: the child searches the working folder only if this process does.
     words = [str(theirs.fileno()), str(os.getpid()), str(memory), source]
     return subprocess.Popen(
         [sys.executable, "-P", "-m", PROGRAM, *words],
@@ -29,7 +29,7 @@ def spawn(
         stderr=subprocess.PIPE,
         bufsize=0,
         pass_fds=(theirs.fileno(),),
-        # A session of its own is a group of its own, out of reach of the terminal's Ctrl-C.
+        # A session of its own is a group of its own, which the terminal's Ctrl-C does not reach.
         start_new_session=True,
         env={
             **environment,
@@ -40,12 +40,12 @@ def spawn(
 
 
 def search_path() -> str:
-    """Where this process finds modules; an empty entry means the working folder."""
+    """Return the module search path of this process; an empty entry means the working folder."""
     return os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
 
 
 def watch(process: subprocess.Popen[bytes], when_ended: Callable[[], None]) -> None:
-    """Call back on this loop when the process has ended."""
+    """Call `when_ended` on this loop when the process has ended."""
     loop = asyncio.get_running_loop()
     try:
         descriptor = os.pidfd_open(process.pid)
@@ -68,7 +68,7 @@ def watch_in_thread(
 ) -> None:
     def wait() -> None:
         process.wait()
-        with contextlib.suppress(RuntimeError):  # the loop is closed, nobody wants to know
+        with contextlib.suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(when_ended)
 
     threading.Thread(target=wait, name="rota-child-watch", daemon=True).start()

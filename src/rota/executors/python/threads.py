@@ -1,8 +1,8 @@
-"""Sync handlers, each in a thread while it runs. Room: executors/python.
+"""Runs sync handlers in a pool of threads.
 
-Threads are made when runs ask for them, up to a limit, and kept for the next run. A thread cannot
-be ended from outside: one that does not stop within its grace is left behind. It then takes
-nobody's place, it is counted, and being a daemon it cannot keep the process from ending.
+Threads start on demand, up to a limit, and are reused. A thread cannot be killed: one that does not
+stop within its grace period is abandoned. An abandoned thread frees its place in the pool, is
+counted, and as a daemon thread it does not keep the process alive.
 """
 
 import asyncio
@@ -13,40 +13,40 @@ from datetime import timedelta
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
-from rota.core.executor import Context, Member, Stream
+from rota.core.executor import AttemptContext, MapMember, Stream
 from rota.executors.python.transactions import BlockingTransaction, LoopTransaction
 
 
 class Ending(NamedTuple):
-    """How a call ended: with a value, or with an error."""
+    """The result of a call: a value or an error."""
 
     value: Any
     error: BaseException | None
 
 
 class Order:
-    """One call, on its way through a thread. Only the loop's thread touches `is_abandoned`."""
+    """One call that a thread runs. Only the loop's thread accesses `is_abandoned`."""
 
     __slots__ = ("_call", "_loop", "_settle", "done", "is_abandoned")
 
     def __init__(self, call: Callable[[], Any], settle: Callable[["Order"], None]) -> None:
         self._loop = asyncio.get_running_loop()
         self._settle = settle
-        # The current attempt is a context variable, and a thread would begin without it.
+        # The current attempt is a context variable, which threads do not inherit.
         self._call = (contextvars.copy_context(), call)
         self.done: asyncio.Future[Ending] = self._loop.create_future()
         self.is_abandoned = False
 
     def carry_out(self) -> bool:
-        """Called in the thread; False when there is no loop any more that could give it more."""
+        """Run the call, in the thread; return False if the loop is closed and sends no more."""
         context, call = self._call
         try:
             ending = Ending(context.run(call), None)
-        except BaseException as error:  # noqa: BLE001 — whatever it is, it ends the run alone
+        except BaseException as error:  # noqa: BLE001 — any error ends this run only
             ending = Ending(None, error)
         try:
             self._loop.call_soon_threadsafe(self._end, ending)
-        except RuntimeError:  # the loop is closed: this call was left behind
+        except RuntimeError:  # the loop is closed: this call was abandoned
             return False
         return True
 
@@ -56,20 +56,20 @@ class Order:
 
 
 class Threads:
-    """At most `most` calls at a time; more wait for their turn."""
+    """Runs at most `most` calls at a time; further calls wait."""
 
     def __init__(self, most: int) -> None:
-        # Threads that were left behind and have still not ended.
+        # Abandoned threads that are still running.
         self.abandoned = 0
-        self._places = asyncio.Semaphore(most)
+        self._slots = asyncio.Semaphore(most)
         self._idle: list[SimpleQueue[Order | None]] = []
         self._is_closed = False
 
     async def run(
         self, call: Callable[[], Any], *, stop: Callable[[], None], grace: timedelta
     ) -> Any:
-        """Call it in a thread. When cancelled, `stop` it and give it `grace` to end."""
-        async with self._places:
+        """Run a call in a thread. On cancellation, call `stop` and wait for `grace` at most."""
+        async with self._slots:
             order = self._start(call)
             try:
                 await asyncio.wait((order.done,))
@@ -82,11 +82,11 @@ class Threads:
             try:
                 raise error
             finally:
-                del error  # or the traceback and this frame would keep each other alive
+                del error  # breaks the reference cycle of traceback and frame
         return value
 
     def close(self) -> None:
-        """Let the idle threads go; those left behind are beyond reach."""
+        """End the idle threads; abandoned threads cannot be ended."""
         self._is_closed = True
         while self._idle:
             self._idle.pop().put(None)
@@ -122,31 +122,31 @@ def open_thread() -> SimpleQueue[Order | None]:
 
 def serve(inbox: SimpleQueue[Order | None]) -> None:
     while (order := inbox.get()) is not None and order.carry_out():
-        del order  # or its payload and result would live until the next one comes
+        del order  # frees its payload and result before the next call
 
 
 class LoopLine:
-    """The line of a sync handler in a thread: it asks the loop and waits for the answer."""
+    """Connects a sync handler in a thread to the engine: calls the loop and waits for the result."""
 
     __slots__ = ("_context", "_is_stopped", "_loop", "_transactions")
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: AttemptContext) -> None:
         self._context = context
         self._loop = asyncio.get_running_loop()
         self._is_stopped = False
         self._transactions: tuple[LoopTransaction, ...] = ()
 
     def stop(self) -> None:
-        """Roll back what the handler has not begun to commit; nothing begins any more."""
+        """Roll back transactions that are not yet committing, and refuse new ones."""
         self._is_stopped = True
-        for each in self._transactions:
-            each.abort()
+        for transaction in self._transactions:
+            transaction.abort()
 
     async def close(self) -> None:
-        """End the transactions that the handler left open, and wait for those that are ending."""
-        for each in self._transactions:
-            each.abort()
-            await each.wait()
+        """Roll back transactions that the handler left open; wait for those that are committing."""
+        for transaction in self._transactions:
+            transaction.abort()
+            await transaction.wait()
 
     @property
     def cancelled(self) -> bool:
@@ -167,8 +167,8 @@ class LoopLine:
     def hand_out(self, items: Sequence[object]) -> None:
         self._ask(self._context.hand_out(items))
 
-    def member_page(self, step: str, after: int) -> list[Member]:
-        page: list[Member] = self._ask(self._context.member_page(step, after))
+    def member_page(self, step: str, after: int) -> list[MapMember]:
+        page: list[MapMember] = self._ask(self._context.member_page(step, after))
         return page
 
     def transaction(self, result: object) -> BlockingTransaction:

@@ -1,9 +1,9 @@
-"""`ctx.transaction()` for handlers in threads: a connection whose methods block.
+"""Provides `ctx.transaction()` to handlers in threads: a connection with blocking methods.
 
-Room: executors/python. A database connection belongs to the loop of the attempts. So one task on
-that loop owns the transaction from begin to end; the thread sends it statements and waits for the
-answers. Whatever ends the task ends the transaction: an error of the handler, the end of the
-handler, a request to stop. Nothing that a thread does or leaves undone keeps it open.
+A database connection belongs to the event loop of the attempts. One task on that loop owns the
+transaction from begin to end; the thread sends it statements and waits for the results. An error of
+the handler, the end of the handler or a request to stop ends the task and with it the transaction.
+A thread cannot keep it open.
 """
 
 import asyncio
@@ -14,15 +14,15 @@ from typing import Any, Final, NamedTuple
 
 from rota.executors.python.contexts import AttemptCancelled
 
-OVER: Final = "the transaction has ended; a connection of ctx.transaction() is good inside it only"
+OVER: Final = "the transaction has ended; use the connection inside `with ctx.transaction()` only"
 
 
 class TransactionEnded(RuntimeError):
-    """A statement was sent after the transaction it belongs to."""
+    """A statement was sent after its transaction had ended."""
 
 
 class Statement(NamedTuple):
-    """A call of a method of the connection, and where its answer goes."""
+    """A call of a method of the connection, and the future of its result."""
 
     method: str
     arguments: tuple[Any, ...]
@@ -30,11 +30,11 @@ class Statement(NamedTuple):
 
 
 class LoopTransaction:
-    """A transaction on the loop, used from one thread or several. `manager` gives the connection,
-    `is_stopped` says whether the attempt was asked to stop.
+    """A transaction on the loop that one or more threads use.
 
-    `begin`, `send`, `commit` and `roll_back` are called in threads and block; `abort` and `wait`
-    are called on the loop.
+    `manager` opens the connection; `is_stopped` returns whether the attempt was asked to stop.
+    Threads call `begin`, `send`, `commit` and `roll_back`, which block; the loop calls `abort` and
+    `wait`.
     """
 
     def __init__(
@@ -54,30 +54,30 @@ class LoopTransaction:
         self._is_ending = False
 
     def begin(self) -> None:
-        """Begin the transaction; raises what beginning raises."""
+        """Begin the transaction; raise the error if that fails."""
         self._call(self._start)
         self._begun.result()
 
     def send(self, method: str, *arguments: Any) -> Any:
-        """Call a method of the connection and return what it returns."""
+        """Call a method of the connection and return its result."""
         statement = Statement(method, arguments, Future())
         self._call(self._take, statement)
         return statement.answer.result()
 
     def commit(self) -> None:
-        """Complete the run and commit; raises what that raises, and then nothing is stored."""
+        """Complete the run and commit; if it raises, nothing is stored."""
         self._call(self._take, None)
         self._ended.result()
 
     def roll_back(self) -> None:
-        """Undo it, and return when it is undone."""
-        # The error that led here says more than any that comes of this.
+        """Roll back, and return when that is done."""
+        # The error that led here matters more than an error of the rollback.
         with suppress(BaseException):
             self._call(self.abort)
             self._ended.result()
 
     def abort(self) -> None:
-        """Roll back, unless it is already being committed: then the database decides."""
+        """Roll back, unless the commit has begun: then the database decides."""
         if self._task is not None and not self._is_ending:
             self._task.cancel()
 
@@ -86,10 +86,10 @@ class LoopTransaction:
         if self._task is not None:
             await asyncio.wait((self._task,))
 
-    def _call(self, what: Callable[..., None], *arguments: Any) -> None:
+    def _call(self, callback: Callable[..., None], *arguments: Any) -> None:
         try:
-            self._loop.call_soon_threadsafe(what, *arguments)
-        except RuntimeError:  # the loop is closed: this thread was left behind
+            self._loop.call_soon_threadsafe(callback, *arguments)
+        except RuntimeError:  # the loop is closed: this thread was abandoned
             raise TransactionEnded(OVER) from None
 
     def _start(self) -> None:
@@ -102,7 +102,7 @@ class LoopTransaction:
     def _take(self, statement: Statement | None) -> None:
         if self._ended.done():
             if statement is not None:
-                _answer(statement.answer, self._refusal())
+                _fail_future(statement.answer, self._refusal())
             return
         if statement is not None:
             self._pending.add(statement.answer)
@@ -114,8 +114,8 @@ class LoopTransaction:
             while (statement := await self._inbox.get()) is not None:
                 try:
                     value = await getattr(conn, statement.method)(*statement.arguments)
-                except Exception as error:  # noqa: BLE001 — it is the handler's to catch
-                    _answer(statement.answer, error)
+                except Exception as error:  # noqa: BLE001 — the handler gets it
+                    _fail_future(statement.answer, error)
                 else:
                     statement.answer.set_result(value)
                 self._pending.discard(statement.answer)
@@ -125,7 +125,7 @@ class LoopTransaction:
         self._settle(self._refusal() if task.cancelled() else task.exception())
 
     def _settle(self, error: BaseException | None) -> None:
-        """Tell all who wait for an answer that there will be none."""
+        """End the transaction and fail all pending statements."""
         if self._ended.done():
             return
         if error is None:
@@ -135,7 +135,7 @@ class LoopTransaction:
             if not self._begun.done():
                 self._begun.set_exception(error)
         for answer in self._pending:
-            _answer(answer, self._refusal())
+            _fail_future(answer, self._refusal())
         self._pending.clear()
 
     def _refusal(self) -> BaseException:
@@ -162,20 +162,20 @@ class BlockingConnection:
         self._transaction.send("executemany", query, args)
 
     def fetch(self, query: str, *args: Any) -> list[Any]:
-        """All rows."""
+        """Return all rows."""
         return list(self._transaction.send("fetch", query, *args))
 
     def fetchrow(self, query: str, *args: Any) -> Any:
-        """The first row; None if there is none."""
+        """Return the first row, or None."""
         return self._transaction.send("fetchrow", query, *args)
 
     def fetchval(self, query: str, *args: Any) -> Any:
-        """The first column of the first row; None if there is no row."""
+        """Return the first column of the first row; None without rows."""
         return self._transaction.send("fetchval", query, *args)
 
 
 class BlockingTransaction:
-    """The block of a transaction in a thread: committed at its end, or undone by an error in it."""
+    """The `with` block of a transaction in a thread: commits at its end, rolls back on an error."""
 
     __slots__ = ("_transaction",)
 
@@ -193,6 +193,6 @@ class BlockingTransaction:
             self._transaction.roll_back()
 
 
-def _answer(answer: Future[Any], error: BaseException) -> None:
+def _fail_future(answer: Future[Any], error: BaseException) -> None:
     if not answer.done():
         answer.set_exception(error)

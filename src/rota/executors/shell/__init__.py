@@ -1,10 +1,10 @@
-"""Runs allowed programs, by argument list and never through a shell. Room: executors/shell.
+"""Runs allowed programs by argument list, never through a shell.
 
-spec      what a payload may say, and what is refused
-limits    what one program may use
-executor  one attempt: environment, output, ending
-warded    a program and the process that answers for it, seen from the worker
-warden    that process: nothing that the program started outlives it
+spec              parses a payload and refuses programs that are not allowed
+limits            resource limits of one program
+executor          runs one attempt: environment, output, exit status
+supervised_child  starts a program under its supervisor and waits for it, in the worker
+supervisor        the process in between: ends everything that the program started
 """
 
 from rota.executors.shell.executor import ShellExecutor

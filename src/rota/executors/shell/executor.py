@@ -1,9 +1,9 @@
-"""One attempt of a shell job. Room: executors/shell.
+"""Runs one attempt of a shell job.
 
-Off unless the operator of the worker allows programs. A program gets an environment that holds
-nothing of the worker's, a folder of its own that is removed afterwards, and the limits of
-limits.py. Its output is passed on as it comes; a program that writes faster than that waits. How
-it is stopped is told in warden.py.
+The kind is off until the operator of the worker allows programs. A program gets an environment
+without the worker's variables, a folder of its own that is removed afterwards, and the limits of
+limits.py. The executor passes its output on as it arrives; a program that writes faster waits. The
+supervisor process stops the program.
 """
 
 import asyncio
@@ -18,11 +18,11 @@ from typing import Any
 
 from rota.contract.payloads.shell import ShellPayload
 from rota.contract.schemas import render_schema
-from rota.core.describing import TaskDescription
 from rota.core.errors import InvalidInput, InvalidSetting
-from rota.core.executor import Context, Stream
+from rota.core.executor import AttemptContext, Stream
+from rota.core.kind_descriptions import TaskDescription
 from rota.core.outcome import Failed, Failure, Outcome, Succeeded
-from rota.core.tenancy import DEFAULT_TENANT, DEFAULT_TENANTS, is_open_to, refuse_resource
+from rota.core.tenancy import DEFAULT_TENANT, DEFAULT_TENANTS, build_resource_error, is_open_to
 from rota.core.time import moments
 from rota.executors.shell.limits import ShellLimits
 from rota.executors.shell.spec import ANY_PROGRAM, read_command
@@ -32,27 +32,29 @@ from rota.executors.shell.warden import Order
 KIND = "shell"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 TAIL = 4096
-# All writers are dead by then; only one that not even SIGKILL ended can hold a stream open.
+# All writers are dead by then; only a process that survived SIGKILL can hold a stream open.
 DRAINING = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShellExecutor:
-    """`allow` holds absolute paths as payloads write them, or `*`. `user` is whom programs run as
-    if the worker is root; as the same user they can read what the worker can.
+    """Runs programs. `allow` lists absolute paths as payloads write them, or `*`.
+
+    `user` is the user that programs run as if the worker is root. Default: the worker's user, which
+    lets programs read everything that the worker can read.
     """
 
     allow: Sequence[str] = ()
     limits: ShellLimits = field(default_factory=ShellLimits)
     user: str | None = None
-    # Whose jobs may run programs; the operator allows none to the others.
+    # The tenants whose jobs may run programs.
     tenants: Sequence[str] = DEFAULT_TENANTS
 
     def __post_init__(self) -> None:
         for program in self.allow:
             path = PurePosixPath(program)
             if program != ANY_PROGRAM and (not path.is_absolute() or str(path) != program):
-                wanted = "the absolute path of a program, or *"
+                wanted = "expected the absolute path of a program, or *"
                 raise InvalidSetting("executors.shell_allow", program, wanted)
         account_of(self.user)
 
@@ -60,10 +62,10 @@ class ShellExecutor:
     def kinds(self) -> Sequence[str]:
         return (KIND,) if self.allow else ()
 
-    def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one
+    def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one kind
         return render_schema(ShellPayload)
 
-    def describe_task(self, kind: str) -> TaskDescription:  # noqa: ARG002 — it has one
+    def describe_task(self, kind: str) -> TaskDescription:  # noqa: ARG002 — it has one kind
         return TaskDescription(text="Runs a program on the worker.")
 
     def read(self, kind: str, payload: Any) -> ShellPayload:
@@ -71,18 +73,18 @@ class ShellExecutor:
 
     def read_for(self, tenant: str, kind: str, payload: Any) -> ShellPayload:
         if kind != KIND:
-            raise InvalidInput("kind", kind, KIND)
+            raise InvalidInput("kind", kind, f"expected {KIND}")
         if not is_open_to(self.tenants, tenant):
             setting = "executors.shell_tenants"
-            raise refuse_resource("kind", KIND, tenant=tenant, available=(), setting=setting)
+            raise build_resource_error("kind", KIND, tenant=tenant, available=(), setting=setting)
         return read_command(payload, allow=self.allow)
 
-    async def run(self, spec: ShellPayload, context: Context) -> Outcome:
+    async def run(self, spec: ShellPayload, context: AttemptContext) -> Outcome:
         out, err = Tail(), Tail()
         async with warded(self._order(spec, context), spec.stdin) as program:
             ending = await follow(program, context, out, err)
         if ending.left:
-            note = f"{ending.left} processes of this attempt could not be ended\n"
+            note = f"{ending.left} processes of this attempt could not be killed\n"
             context.write(Stream.ROTA, note.encode())
         return judge(spec, ending, out, err)
 
@@ -92,21 +94,21 @@ class ShellExecutor:
     async def close(self) -> None:
         pass
 
-    def _order(self, spec: ShellPayload, context: Context) -> Order:
+    def _order(self, spec: ShellPayload, context: AttemptContext) -> Order:
         uid, gid = account_of(self.user)
         home = tempfile.mkdtemp(prefix="rota-")
-        given = {
+        run_variables = {
             "ROTA_RUN_ID": str(context.run_id),
             "ROTA_ATTEMPT": str(context.attempt),
             "ROTA_IDEMPOTENCY_KEY": context.idempotency_key,
-            "ROTA_SCHEDULED_AT": moments.rfc3339(context.scheduled_at),
+            "ROTA_SCHEDULED_AT": moments.to_rfc3339(context.scheduled_at),
         }
         if context.traceparent is not None:
-            given["TRACEPARENT"] = context.traceparent
-        usual = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": home, "TMPDIR": home}
+            run_variables["TRACEPARENT"] = context.traceparent
+        defaults = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": home, "TMPDIR": home}
         return Order(
             argv=spec.argv,
-            env={**usual, **spec.env, **given},
+            env={**defaults, **spec.env, **run_variables},
             home=home,
             cwd=spec.cwd or home,
             limits=self.limits.kernel(),
@@ -116,7 +118,7 @@ class ShellExecutor:
 
 
 class Tail:
-    """The last bytes of a stream."""
+    """Keeps the last bytes of a stream."""
 
     def __init__(self) -> None:
         self._kept = b""
@@ -126,15 +128,15 @@ class Tail:
 
     @property
     def text(self) -> str:
-        """What fits into `TAIL` bytes as UTF-8; a NUL, which JSON in PostgreSQL cannot hold, and
-        bytes that are no UTF-8 are shown as U+FFFD.
+        """The last `TAIL` bytes as text. U+FFFD replaces invalid UTF-8, and NUL, which PostgreSQL
+        cannot store in JSON.
         """
         text = self._kept.decode(errors="replace").replace("\0", "�")
         return text.encode()[-TAIL:].decode(errors="ignore")
 
 
-async def follow(program: Warded, context: Context, out: Tail, err: Tail) -> Ending:
-    """Pass the output on until the program has ended, or has been stopped."""
+async def follow(program: Warded, context: AttemptContext, out: Tail, err: Tail) -> Ending:
+    """Pass the output on until the program has exited or has been stopped."""
     streams = (
         (program.process.stdout, Stream.STDOUT, out),
         (program.process.stderr, Stream.STDERR, err),
@@ -151,21 +153,23 @@ async def follow(program: Warded, context: Context, out: Tail, err: Tail) -> End
             await program.stop(patience(context))
             raise
         finally:
-            # The last words of a program that was stopped are worth as much as any others.
-            _, open_still = await asyncio.wait(pumps, timeout=DRAINING)
-            for one in open_still:
-                one.cancel()
+            # The last output of a stopped program matters as well.
+            _, unfinished = await asyncio.wait(pumps, timeout=DRAINING)
+            for task in unfinished:
+                task.cancel()
     return ending
 
 
-async def pump(source: asyncio.StreamReader, stream: Stream, context: Context, tail: Tail) -> None:
+async def pump(
+    source: asyncio.StreamReader, stream: Stream, context: AttemptContext, tail: Tail
+) -> None:
     while chunk := await source.read(BUFFER):
         tail.add(chunk)
         context.write(stream, chunk)
 
 
-def patience(context: Context) -> float:
-    """A little less than the grace, so that killing and cleaning up are done within it."""
+def patience(context: AttemptContext) -> float:
+    """Return slightly less than the grace period, which leaves time to kill and clean up."""
     grace = context.grace.total_seconds()
     return max(0.0, grace - min(1.0, grace / 10))
 
@@ -174,18 +178,18 @@ def judge(spec: ShellPayload, ending: Ending, out: Tail, err: Tail) -> Outcome:
     if ending.code in spec.ok_codes:
         return Succeeded(result={"exit_code": ending.code, "stdout_tail": out.text})
     if ending.code is not None:
-        return failed(f"exit {ending.code}", f"{spec.argv[0]} ended with {ending.code}", err)
+        return failed(f"exit {ending.code}", f"{spec.argv[0]} exited with {ending.code}", err)
     if ending.signal is not None:
         name = signal_name(ending.signal)
-        return failed(f"signal {name}", f"{spec.argv[0]} was ended by {name}", err)
+        return failed(f"signal {name}", f"{spec.argv[0]} was killed by {name}", err)
     if ending.problem:
         return failed("cannot start", f"{spec.argv[0]}: {ending.problem}", err)
-    return failed("warden lost", "the process that watched over the program was killed", err)
+    return failed("supervisor lost", "the program's supervisor process was killed", err)
 
 
 def failed(type_: str, message: str, err: Tail) -> Failed:
-    said = err.text.strip()
-    return Failed(failure=Failure(type=type_, message=f"{message}: {said}" if said else message))
+    tail = err.text.strip()
+    return Failed(failure=Failure(type=type_, message=f"{message}: {tail}" if tail else message))
 
 
 def signal_name(number: int) -> str:
@@ -195,10 +199,10 @@ def signal_name(number: int) -> str:
 
 
 def account_of(user: str | None) -> tuple[int, int]:
-    """The numbers of a user; -1 stays who the worker is."""
+    """Return uid and gid of a user; -1 keeps the worker's own."""
     if user is None:
         return -1, -1
     with contextlib.suppress(KeyError):
         entry = pwd.getpwnam(user)
         return entry.pw_uid, entry.pw_gid
-    raise InvalidSetting("executors.shell_user", user, "a user that this machine knows")
+    raise InvalidSetting("executors.shell_user", user, "expected a user of this machine")

@@ -1,7 +1,7 @@
-"""What one program may use. Room: executors/shell.
+"""Defines the resource limits of one program.
 
-Set by whoever runs the worker, never by a payload. The kernel enforces them per process; a bound on
-everything that a program starts needs a cgroup around the worker.
+The operator of the worker sets them, never a payload. The kernel enforces them per process; a limit
+on everything that a program starts needs a cgroup around the worker.
 """
 
 from dataclasses import dataclass
@@ -10,18 +10,20 @@ from datetime import timedelta
 from rota.core.errors import InvalidSetting
 
 MEGABYTE = 1024 * 1024
-# Less is not enough to start an ordinary program.
+# An ordinary program cannot start with less.
 LEAST_MEMORY = 16 * MEGABYTE
 LEAST_OPEN_FILES = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShellLimits:
-    """None is no limit. `processes` counts all processes of the user, so it is of use only together
-    with a user of the programs' own. Core dumps are always off: they would hold secrets.
+    """Limits of one program; None means unlimited.
+
+    `processes` counts all processes of the user, so it is useful only together with a separate user
+    for programs. Core dumps are always off, because they would hold secrets.
     """
 
-    # Private writable memory, not address space: several runtimes reserve far more than they use.
+    # Private writable memory, not address space: some runtimes reserve far more than they use.
     memory: int | None = 2048 * MEGABYTE
     open_files: int = 1024
     processes: int | None = None
@@ -29,21 +31,24 @@ class ShellLimits:
     cpu: timedelta | None = None
 
     def __post_init__(self) -> None:
-        self._at_least("memory", LEAST_MEMORY)
-        self._at_least("open_files", LEAST_OPEN_FILES)
-        self._at_least("processes", 1)
-        self._at_least("file_size", 0)
+        self._require_minimum("memory", LEAST_MEMORY)
+        self._require_minimum("open_files", LEAST_OPEN_FILES)
+        self._require_minimum("processes", 1)
+        self._require_minimum("file_size", 0)
         if self.cpu is not None and self.cpu < timedelta(seconds=1):
-            raise InvalidSetting("executors.shell_limits.cpu", self.cpu, "at least 1 second")
+            raise InvalidSetting(
+                "executors.shell_limits.cpu", self.cpu, "must be at least 1 second"
+            )
 
-    def _at_least(self, name: str, least: int) -> None:
+    def _require_minimum(self, name: str, minimum: int) -> None:
         value = getattr(self, name)
-        if value is not None and value < least:
-            raise InvalidSetting(f"executors.shell_limits.{name}", value, f"at least {least}")
+        if value is not None and value < minimum:
+            wanted = f"must be at least {minimum}"
+            raise InvalidSetting(f"executors.shell_limits.{name}", value, wanted)
 
     def kernel(self) -> dict[str, int]:
-        """The limits under the names that the kernel knows them by."""
-        wanted = {
+        """Return the limits under their kernel names, without the unlimited ones."""
+        limits = {
             "RLIMIT_CORE": 0,
             "RLIMIT_DATA": self.memory,
             "RLIMIT_NOFILE": self.open_files,
@@ -51,4 +56,4 @@ class ShellLimits:
             "RLIMIT_FSIZE": self.file_size,
             "RLIMIT_CPU": None if self.cpu is None else int(self.cpu.total_seconds()),
         }
-        return {name: value for name, value in wanted.items() if value is not None}
+        return {name: value for name, value in limits.items() if value is not None}

@@ -1,13 +1,13 @@
-"""Checks what a worker allows in the payload of a shell job. Room: executors/shell.
+"""Parses the payload of a shell job and checks it against the programs that the worker allows.
 
-The fields are those of `ShellPayload`. Whether the program exists is seen when it is started.
+`ShellPayload` defines the fields. Whether the program exists turns out when it is started.
 """
 
 import re
 from collections.abc import Collection
 from pathlib import PurePosixPath
 
-from rota.contract.payloads.reading import read_payload
+from rota.contract.payloads.reader import read_payload
 from rota.contract.payloads.shell import ShellPayload
 from rota.core.errors import InvalidInput
 
@@ -16,54 +16,58 @@ MOST_BYTES = 32 * 1024
 MOST_STDIN = 256 * 1024
 
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
-# With these a payload could have an allowed program load code of the payload's choice.
+# Variables with which a payload could make an allowed program load other code.
 LOADER = re.compile(r"LD_|DYLD_|GLIBC_TUNABLES$|GCONV_PATH$|ROTA_", re.ASCII)
 
 
 def read_command(payload: object, *, allow: Collection[str]) -> ShellPayload:
-    """Read a payload whose texts hold no NUL and can be encoded, for an allowed program."""
+    """Parse a payload; refuse programs that are not allowed and texts that cannot be encoded."""
     command = read_payload(ShellPayload, payload, example='{"argv": ["/bin/true"]}')
     _check_program(command.argv, allow)
     _check_variables(command.env)
     if command.cwd is not None:
         _check_text(command.cwd, "cwd")
         if not PurePosixPath(command.cwd).is_absolute():
-            raise InvalidInput("cwd", command.cwd, "an absolute path; default: a new folder")
+            wanted = "expected an absolute path. Default: a new folder"
+            raise InvalidInput("cwd", command.cwd, wanted)
     if command.stdin is not None:
         if not _is_encodable(command.stdin):
-            raise InvalidInput("stdin", command.stdin, "text that UTF-8 can hold")
+            raise InvalidInput("stdin", command.stdin, "must be encodable as UTF-8")
         if len(command.stdin.encode()) > MOST_STDIN:
-            raise InvalidInput("stdin", command.stdin, f"a text of at most {MOST_STDIN} bytes")
+            raise InvalidInput("stdin", command.stdin, f"must be at most {MOST_STDIN} bytes")
     return command
 
 
 def _check_program(argv: list[str], allow: Collection[str]) -> None:
-    for place, word in enumerate(argv):
-        _check_text(word, f"argv[{place}]")
+    for index, word in enumerate(argv):
+        _check_text(word, f"argv[{index}]")
     if sum(len(word.encode()) + 1 for word in argv) > MOST_BYTES:
-        raise InvalidInput("argv", argv, f"at most {MOST_BYTES} bytes; longer input goes to stdin")
+        wanted = f"must be at most {MOST_BYTES} bytes in total; pass longer input through stdin"
+        raise InvalidInput("argv", argv, wanted)
     program = argv[0]
     if not PurePosixPath(program).is_absolute():
-        raise InvalidInput("argv[0]", program, "the absolute path of a program")
-    # Compared as written: `/bin/../bin/sh` is not `/bin/sh`, and no link is followed.
+        raise InvalidInput("argv[0]", program, "expected the absolute path of a program")
+    # Compared as text: `/bin/../bin/sh` differs from `/bin/sh`, and links are not followed.
     if program not in allow and ANY_PROGRAM not in allow:
-        raise InvalidInput("argv[0]", program, "a program that the operator of this worker allows")
+        wanted = "this worker does not allow the program; the operator adds it to shell_allow"
+        raise InvalidInput("argv[0]", program, wanted)
 
 
 def _check_variables(env: dict[str, str]) -> None:
     for name, text in env.items():
         if VARIABLE.fullmatch(name) is None:
-            raise InvalidInput("env", name, "names of letters, digits and _")
+            raise InvalidInput("env", name, "expected a name of letters, digits and _")
         if LOADER.match(name):
-            raise InvalidInput("env", name, "a name that neither the loader nor Rota uses")
+            raise InvalidInput("env", name, "reserved for the dynamic loader or Rota; remove it")
         _check_text(text, f"env.{name}")
     if sum(len(name) + len(text.encode()) + 2 for name, text in env.items()) > MOST_BYTES:
-        raise InvalidInput("env", sorted(env), f"at most {MOST_BYTES} bytes in all")
+        wanted = f"all variables together must be at most {MOST_BYTES} bytes"
+        raise InvalidInput("env", sorted(env), wanted)
 
 
 def _check_text(text: str, field: str) -> None:
     if "\0" in text or not _is_encodable(text):
-        raise InvalidInput(field, text, "a text without NUL that UTF-8 can hold")
+        raise InvalidInput(field, text, "must be encodable as UTF-8, without NUL")
 
 
 def _is_encodable(text: str) -> bool:

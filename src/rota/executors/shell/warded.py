@@ -1,8 +1,8 @@
-"""A program and the process that answers for it, seen from the worker. Room: executors/shell.
+"""Starts a program under its supervisor process and waits for it, on the worker's side.
 
-Starts the warden (warden.py), gives it the order and waits for what it says. Leaving the block
-closes the control socket, and that alone ends everything: also when the wait for a polite ending
-is itself cancelled. Does not read the program's output; the executor does.
+Starts the supervisor, sends it the order and reads its reports. Leaving the `async with` block
+closes the control socket, which alone ends the program and everything that it started, even if the
+wait for a graceful stop is itself cancelled. The executor reads the program's output.
 """
 
 import asyncio
@@ -21,15 +21,15 @@ from typing import IO
 from rota.executors.shell import warden
 from rota.executors.shell.warden import Order
 
-# What the warden may take beyond the time given to the program: killing, removing, saying so.
+# Seconds that the supervisor may need after the grace period: killing, clean-up, report.
 WARDEN_TAKES = warden.KILLING + 2.0
-# How much output may wait in memory, per stream; beyond it the program waits.
+# Output buffered in memory, in bytes per stream; beyond it the program waits.
 BUFFER = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """How the program ended. Without code, signal and problem the warden was killed."""
+    """How the program ended. Without code, signal and problem, its supervisor was killed."""
 
     code: int | None = None
     signal: int | None = None
@@ -39,16 +39,16 @@ class Ending:
 
 @dataclass(slots=True, kw_only=True)
 class Warded:
-    """One program under its warden."""
+    """One program under its supervisor."""
 
     process: asyncio.subprocess.Process
-    said: asyncio.StreamReader
+    to_values: asyncio.StreamReader
     control: asyncio.StreamWriter
     program: int | None = field(default=None, init=False)
 
     async def ended(self) -> Ending:
-        """Wait for the end of the program and of all that it started."""
-        while line := await self.said.readline():
+        """Wait until the program and everything that it started have ended."""
+        while line := await self.to_values.readline():
             word, _, rest = line.decode(errors="replace").strip().partition(" ")
             match word:
                 case "started":
@@ -62,27 +62,27 @@ class Warded:
                     number, left = rest.split()
                     return Ending(signal=int(number), left=int(left))
                 case _:
-                    break  # half a line: it was killed while it spoke
+                    break  # an incomplete line: the supervisor was killed while it wrote
         self.kill_group()
         return Ending()
 
     async def stop(self, patience: float) -> None:
-        """Ask all of them to stop, and end by force what is left after `patience` seconds."""
+        """Send SIGTERM to all processes, and kill those that remain after `patience` seconds."""
         try:
             self.control.write(b"%d\n" % (patience * 1000))
             async with asyncio.timeout(patience + WARDEN_TAKES):
                 await self.ended()
         except TimeoutError:
-            # Only a program that stops its own warden gets here.
+            # Only a program that stops its own supervisor gets here.
             with contextlib.suppress(ProcessLookupError):
                 self.process.kill()
             self.kill_group()
         finally:
-            # Cancelled once more: the end of the socket is an order to kill at once.
+            # After a second cancellation, closing the socket makes the supervisor kill at once.
             self.control.close()
 
     def kill_group(self) -> None:
-        """What can be done without a warden; its death was also the death of the program itself."""
+        """Kill the program's group without its supervisor; the program died with the supervisor."""
         if self.program is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.program, signal.SIGKILL)
@@ -90,7 +90,7 @@ class Warded:
 
 @contextlib.asynccontextmanager
 async def warded(order: Order, stdin: str | None) -> AsyncIterator[Warded]:
-    """Start a program; nothing of it is left outside the block."""
+    """Start a program; none of its processes outlives the block."""
     ours, theirs = socket.socketpair()
     with ours, theirs, standard_input(stdin) as source:
         process = await start_warden(theirs, source)
@@ -98,17 +98,19 @@ async def warded(order: Order, stdin: str | None) -> AsyncIterator[Warded]:
         said, control = await asyncio.open_connection(sock=ours)
         try:
             control.write(order.encode())
-            yield Warded(process=process, said=said, control=control)
+            yield Warded(process=process, to_values=said, control=control)
         finally:
             control.close()
             await buried(process)
-            # The warden has done it, unless it was killed or never came so far.
+            # The supervisor has removed it, unless it was killed before.
             await asyncio.to_thread(shutil.rmtree, order.home, ignore_errors=True)
 
 
 async def buried(process: asyncio.subprocess.Process) -> None:
-    """Wait for the end of a warden; some Pythons wait for the end of its streams as well, which
-    somebody who outlasted SIGKILL may hold.
+    """Wait for a supervisor to exit, for a limited time.
+
+    Some versions of Python also wait for its streams, which a process that survived SIGKILL may
+    hold open.
     """
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(WARDEN_TAKES):
@@ -116,7 +118,7 @@ async def buried(process: asyncio.subprocess.Process) -> None:
 
 
 async def start_warden(control: socket.socket, source: IO[bytes]) -> asyncio.subprocess.Process:
-    # -I -S: neither the environment nor installed packages have a say, and it starts twice as fast.
+    # -I -S: ignores the environment and installed packages, and starts twice as fast.
     return await asyncio.create_subprocess_exec(
         sys.executable,
         *("-I", "-S", warden.__file__, str(control.fileno()), str(os.getpid())),
@@ -125,20 +127,20 @@ async def start_warden(control: socket.socket, source: IO[bytes]) -> asyncio.sub
         stderr=asyncio.subprocess.PIPE,
         limit=BUFFER,
         cwd="/",
-        # A Python that is a shared library in an unusual place cannot start without it.
+        # A Python built as a shared library in a non-standard folder cannot start without it.
         env={name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
         pass_fds=(control.fileno(),),
-        # Ctrl-C on the worker's terminal is for the worker, which drains.
+        # Ctrl-C on the worker's terminal must reach the worker only, which drains.
         start_new_session=True,
     )
 
 
 @contextlib.contextmanager
 def standard_input(text: str | None) -> Iterator[IO[bytes]]:
-    """A file and not a pipe: nobody has to write to it while the program reads."""
+    """Open the text as a file: unlike a pipe, it needs no writer while the program reads."""
     if text is None:
-        with Path(os.devnull).open("rb") as nothing:
-            yield nothing
+        with Path(os.devnull).open("rb") as null:
+            yield null
         return
     with tempfile.TemporaryFile() as file:
         file.write(text.encode())

@@ -1,20 +1,19 @@
-"""The process that answers for one program. Room: executors/shell; run as a program of its own.
+"""Supervises one program, in a process of its own between the worker and the program.
 
-It stands between the worker and the program for one reason: nothing that the program started may
-outlive the attempt, whatever becomes of the worker. It makes itself the parent of orphans
-(PR_SET_CHILD_SUBREAPER), so a child that forks twice, leaves the group or the session is still
-found among its descendants. It ends all of them when the program has ended, when it is asked to,
-and when the worker is gone: then the control socket closes.
+Nothing that the program started may outlive the attempt, even if the worker dies. The supervisor
+makes itself the parent of orphans (PR_SET_CHILD_SUBREAPER), so it still finds a child that forks
+twice or leaves the group or session. It kills all descendants when the program has exited, when the
+worker asks for it, and when the worker is gone, which closes the control socket.
 
-A process of its own and not a function between fork and exec: the worker has threads, and code
-that runs in a copy of a process with threads can wait for ever for a lock that nobody holds.
-Standard library only, and few modules of it: it is started for every attempt.
+It is a separate process and not a function between fork and exec: the worker has threads, and code
+in a forked copy of it could wait forever for a lock that no thread holds. It imports only a few
+modules of the standard library, because it starts for every attempt.
 
-    worker → warden   the order, then perhaps one line: how long the program may take to stop, in ms
-    warden → worker   `started PID` or `cannot REASON`, then `exited CODE LEFT` or `killed SIGNAL
-                      LEFT`, where LEFT counts processes that not even SIGKILL ended
+    worker → supervisor   the order, then optionally one line: the grace period in milliseconds
+    supervisor → worker   `started PID` or `cannot REASON`, then `exited CODE LEFT` or `killed
+                          SIGNAL LEFT`, where LEFT counts processes that survived SIGKILL
 
-Elsewhere than on Linux only the process group is ended, and not when the warden itself is killed.
+On systems other than Linux it kills only the process group, and only if it is not killed itself.
 """
 
 import ctypes
@@ -30,7 +29,7 @@ PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 
-# A process that sleeps in the kernel, for example on a dead network disk, outlasts SIGKILL.
+# Seconds to wait: a process blocked in the kernel, e.g. on a dead network disk, survives SIGKILL.
 KILLING = 5.0
 LOOK_AGAIN = 0.05
 LENGTH_DIGITS = 8
@@ -39,11 +38,11 @@ AFTER_NAME = b") "
 
 
 class Order:
-    """What to start, and as whom; a user of -1 is the worker's own."""
+    """The program to start and its user; uid and gid of -1 keep the worker's own."""
 
     __slots__ = ("argv", "cwd", "env", "gid", "home", "limits", "uid")
 
-    def __init__(  # noqa: PLR0913, PLR0917 - importing dataclasses takes longer than all else here
+    def __init__(  # noqa: PLR0913, PLR0917 - importing dataclasses takes longer than the rest of the start
         self,
         argv: list[str],
         env: dict[str, str],
@@ -62,7 +61,7 @@ class Order:
         self.gid = gid
 
     def encode(self) -> bytes:
-        """Length, then texts that end with NUL; json would double the time to start."""
+        """Encode as a length and NUL-separated texts; importing json would double the start time."""
         limits = [f"{name}={value}" for name, value in self.limits.items()]
         env = [f"{name}={value}" for name, value in self.env.items()]
         counts = [str(len(part)) for part in (limits, self.argv, env)]
@@ -111,30 +110,30 @@ def main() -> None:
 
 def prctl(option: int, value: int) -> None:
     if LINUX and ctypes.CDLL(None).prctl(option, value, 0, 0, 0) != 0:
-        raise OSError(0, f"prctl {option} is refused")
+        raise OSError(0, f"prctl {option} failed")
 
 
 def read_exactly(control: int, size: int) -> bytes:
-    """Nothing if the worker is gone before it has said all."""
-    read = b""
-    while len(read) < size:
-        piece = os.read(control, size - len(read))
+    """Read `size` bytes; return nothing if the worker is gone before it has sent them."""
+    data = b""
+    while len(data) < size:
+        piece = os.read(control, size - len(data))
         if not piece:
             return b""
-        read += piece
-    return read
+        data += piece
+    return data
 
 
 def say(control: int, line: str) -> None:
     try:
         os.write(control, line.encode() + b"\n")
     except OSError:
-        return  # the worker is gone; there is nobody to tell
+        return  # the worker is gone
 
 
 def heed_signals() -> int:
-    """Turn signals into bytes of a pipe, so that they can be waited for with everything else."""
-    # The thread that started us may have blocked some, and the program would inherit that.
+    """Turn signals into bytes of a pipe, so that `poll` can wait for them; return its read end."""
+    # The thread that started this process may have blocked some; the program would inherit that.
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     wake, ring = os.pipe()
     os.set_blocking(wake, False)
@@ -147,35 +146,35 @@ def heed_signals() -> int:
 
 def adopt_orphans(worker: int) -> None:
     prctl(PR_SET_CHILD_SUBREAPER, 1)
-    # The second way to notice that the worker is gone: a copy of it might hold the socket open. To
-    # the kernel a parent is a thread: that of the attempts' event loop, which outlives them.
+    # A second way to notice that the worker is gone, in case a fork of it holds the socket open. To
+    # the kernel the parent is a thread: the attempts' event loop, which outlives the attempts.
     prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != worker:
         os._exit(0)
 
 
 def start(order: Order) -> tuple[int, str]:
-    """The number of the program, or why there is none."""
+    """Start the program; return its PID, and the error if it could not start."""
     if order.uid != -1:
         os.chown(order.home, order.uid, order.gid)
-    told, tell = os.pipe()
-    warden = os.getpid()
+    reader, writer = os.pipe()
+    supervisor = os.getpid()
     program = os.fork()
     if program == 0:
         try:
-            become(order, warden)
-        except BaseException as error:  # noqa: BLE001 - whatever it is, the worker hears of it
-            os.write(tell, repr(error).encode()[:1000])
+            become(order, supervisor)
+        except BaseException as error:  # noqa: BLE001 - the worker reports every error
+            os.write(writer, repr(error).encode()[:1000])
         finally:
             os._exit(127)
-    os.close(tell)
-    problem = os.read(told, 1000).decode(errors="replace")
-    os.close(told)
+    os.close(writer)
+    problem = os.read(reader, 1000).decode(errors="replace")
+    os.close(reader)
     return program, problem
 
 
 def become(order: Order, warden: int) -> None:
-    """Turn this process into the program. It is the only one in a session of its own."""
+    """Turn this process into the program, in a session of its own."""
     os.setsid()
     os.umask(0o077)
     if order.uid != -1:
@@ -183,17 +182,17 @@ def become(order: Order, warden: int) -> None:
         os.setgid(order.gid)
         os.setuid(order.uid)
     os.chdir(order.cwd)
-    # After the change of user, which clears it.
+    # Set after the change of user, which clears it.
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     if os.getppid() != warden:
         os._exit(127)
     signal.set_wakeup_fd(-1)
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores these; programs expect them
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores these; programs need them
         signal.signal(number, signal.SIG_DFL)
     for name, value in order.limits.items():
         limit_self(getattr(resource, name), value)
-    os.execve(order.argv[0], order.argv, order.env)  # noqa: S606 - no shell is the point
+    os.execve(order.argv[0], order.argv, order.env)  # noqa: S606 - no shell on purpose
 
 
 def limit_self(which: int, value: int) -> None:
@@ -203,9 +202,9 @@ def limit_self(which: int, value: int) -> None:
 
 
 def tend(control: int, wake: int, program: int) -> int | None:
-    """Wait until the program ends by itself, or everything has to be ended; its status, if known.
+    """Wait until the program exits or everything has to be killed; return its status, if known.
 
-    Asked to stop, all of them get SIGTERM, and the time that the worker said to be gone.
+    If the worker asks for a stop, all processes get SIGTERM and the worker's grace period.
     """
     events = select.poll()
     events.register(control, select.POLLIN)
@@ -213,14 +212,14 @@ def tend(control: int, wake: int, program: int) -> int | None:
     status: int | None = None
     deadline: float | None = None
     while True:
-        found, anybody = reap(program)
-        status = found if status is None else status
-        if (status is not None and deadline is None) or not anybody:
+        exit_status, has_children = reap(program)
+        status = exit_status if status is None else status
+        if (status is not None and deadline is None) or not has_children:
             return status
         left = None if deadline is None else deadline - time.monotonic()
         if left is not None and left <= 0:
             return status
-        ready = {where for where, _ in events.poll(None if left is None else left * 1000)}
+        ready = {fd for fd, _ in events.poll(None if left is None else left * 1000)}
         if wake in ready and told_to_go(wake):
             return status
         if control in ready:
@@ -228,7 +227,7 @@ def tend(control: int, wake: int, program: int) -> int | None:
             if not line or deadline is not None:
                 return status
             deadline = time.monotonic() + int(line) / 1000
-            # A stopped process would not get the signal before it goes on.
+            # A stopped process handles SIGTERM only after SIGCONT.
             signal_all(program, signal.SIGTERM)
             signal_all(program, signal.SIGCONT)
 
@@ -241,7 +240,7 @@ def read_some(control: int) -> bytes:
 
 
 def told_to_go(wake: int) -> bool:
-    """Whether any of the signals that came was not about a child."""
+    """Drain the pipe; return whether any signal other than SIGCHLD arrived."""
     try:
         return any(number != signal.SIGCHLD for number in os.read(wake, 4096))
     except BlockingIOError:
@@ -249,7 +248,7 @@ def told_to_go(wake: int) -> bool:
 
 
 def reap(program: int) -> tuple[int | None, bool]:
-    """Bury the dead; the program's status if it is among them, and whether children are left."""
+    """Reap exited children; return the program's status, if it exited, and whether any are left."""
     status: int | None = None
     while True:
         try:
@@ -263,13 +262,13 @@ def reap(program: int) -> tuple[int | None, bool]:
 
 
 def kill_all(wake: int, program: int) -> tuple[int, int]:
-    """Kill all that is left and wait until it is gone; how many were not, and the status."""
+    """Kill all descendants and wait for them; return how many survived, and the status."""
     status = -signal.SIGKILL.value
     deadline = time.monotonic() + KILLING
     while True:
-        found, anybody = reap(program)
-        status = status if found is None else found
-        if not anybody and not outside_group(program):
+        exit_status, has_children = reap(program)
+        status = status if exit_status is None else exit_status
+        if not has_children and not outside_group(program):
             return 0, status
         if time.monotonic() > deadline:
             return max(1, len(descendants())), status
@@ -279,7 +278,7 @@ def kill_all(wake: int, program: int) -> tuple[int, int]:
 
 
 def outside_group(program: int) -> bool:
-    """Where orphans are not ours: whether the program's group still has members."""
+    """Return whether the program's group still has members, on systems without subreapers."""
     if LINUX:
         return False
     try:
@@ -290,17 +289,17 @@ def outside_group(program: int) -> bool:
 
 
 def signal_all(program: int, number: int) -> None:
-    """Signal whole groups: that reaches processes that are being forked at this moment, too."""
+    """Signal whole groups, which also reaches processes that are being forked right now."""
     groups = set(descendants().values()) if LINUX else {program}
-    for group in groups - {os.getpgrp()}:  # nobody can join ours: it is another session
+    for group in groups - {os.getpgrp()}:  # its own group is in another session
         try:
             os.killpg(group, number)
         except OSError:
-            continue  # gone meanwhile
+            continue  # the group is gone
 
 
 def descendants() -> dict[int, int]:
-    """All processes below this one, each with its group."""
+    """Return all processes below this one, each with its group."""
     parents: dict[int, tuple[int, int]] = {}
     for name in os.listdir("/proc") if LINUX else ():  # noqa: PTH208 - pathlib takes 10 ms
         try:
@@ -309,19 +308,19 @@ def descendants() -> dict[int, int]:
         except (OSError, ValueError):
             continue
         parents[int(name)] = int(parent), int(group)
-    found: dict[int, int] = {}
-    near = {os.getpid()}
-    while near:
-        near = {one for one, (parent, _) in parents.items() if parent in near} - found.keys()
-        found.update((one, parents[one][1]) for one in near)
-    return found
+    groups: dict[int, int] = {}
+    level = {os.getpid()}
+    while level:
+        level = {pid for pid, (parent, _) in parents.items() if parent in level} - groups.keys()
+        groups.update((pid, parents[pid][1]) for pid in level)
+    return groups
 
 
 def remove(folder: str) -> None:
     try:
         os.rmdir(folder)  # noqa: PTH106 - as above
     except OSError:
-        import shutil  # noqa: PLC0415 - another 10 ms, for those who left something there
+        import shutil  # noqa: PLC0415 - takes 10 ms; needed only if files are left
 
         shutil.rmtree(folder, ignore_errors=True)
 

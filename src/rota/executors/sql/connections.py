@@ -13,7 +13,7 @@ from typing import Final
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from rota.core.errors import InvalidInput, InvalidSetting
-from rota.core.tenancy import DEFAULT_TENANT, DEFAULT_TENANTS, refuse_resource, select_open
+from rota.core.tenancy import DEFAULT_TENANT, DEFAULT_TENANTS, build_resource_error, select_open
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
 HIDDEN: Final = "***"
@@ -140,7 +140,7 @@ class Connections:
         if isinstance(name, str) and name in self._named:
             return self._named[name]
         setting = "executors.connections.NAME.tenants"
-        raise refuse_resource(
+        raise build_resource_error(
             field, name, tenant=self._tenant, available=self._named, setting=setting
         )
 

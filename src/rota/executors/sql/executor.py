@@ -16,12 +16,12 @@ from typing import Any, Final
 
 from rota.contract.payloads.sql import SqlPayload
 from rota.contract.schemas import render_schema
-from rota.core.describing import TaskDescription
 from rota.core.errors import InvalidInput
-from rota.core.executor import Context, Stream
+from rota.core.executor import AttemptContext, Stream
+from rota.core.kind_descriptions import TaskDescription
 from rota.core.outcome import Failed, Failure, Outcome, Succeeded
 from rota.core.tenancy import DEFAULT_TENANT
-from rota.core.time.durations import words
+from rota.core.time.durations import to_words
 from rota.executors.sql.bounds import row_size
 from rota.executors.sql.connections import Connections
 from rota.executors.sql.faults import Fault
@@ -47,10 +47,10 @@ class SqlExecutor:
     def kinds(self) -> Sequence[str]:
         return (KIND,)
 
-    def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one
+    def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one kind
         return render_schema(SqlPayload)
 
-    def describe_task(self, kind: str) -> TaskDescription:  # noqa: ARG002 — it has one
+    def describe_task(self, kind: str) -> TaskDescription:  # noqa: ARG002 — it has one kind
         return TaskDescription(text="Runs SQL statements on a database.")
 
     def read(self, kind: str, payload: Any) -> Query:
@@ -70,7 +70,7 @@ class SqlExecutor:
     async def close(self) -> None:
         pass
 
-    async def run(self, spec: Query, context: Context) -> Outcome:
+    async def run(self, spec: Query, context: AttemptContext) -> Outcome:
         try:
             async with asyncio.timeout(seconds(spec.timeout)) as limit:
                 result = await self._carry_out(spec, context)
@@ -83,7 +83,7 @@ class SqlExecutor:
         context.write(Stream.ROTA, f"{told(result)} on {spec.connection.name}\n".encode())
         return Succeeded(result=result)
 
-    async def _carry_out(self, spec: Query, context: Context) -> dict[str, Any]:
+    async def _carry_out(self, spec: Query, context: AttemptContext) -> dict[str, Any]:
         async with session_of(spec.connection) as session:
             await session.begin(read_only=spec.read_only)
             *first, last = spec.statements
@@ -95,7 +95,7 @@ class SqlExecutor:
         touched.append(answer.affected)
         return {"affected": touched if spec.is_list else answer.affected, **result}
 
-    async def _result(self, answer: Answer, spec: Query, context: Context) -> dict[str, Any]:
+    async def _result(self, answer: Answer, spec: Query, context: AttemptContext) -> dict[str, Any]:
         if spec.output is not None:
             if not answer.columns:
                 message = "there is nothing to write: the last statement gives no rows"
@@ -114,7 +114,7 @@ class SqlExecutor:
         return {"columns": columns, "rows": first, "truncated": truncated}
 
 
-async def run_through(session: Session, statement: Any, context: Context) -> int | None:
+async def run_through(session: Session, statement: Any, context: AttemptContext) -> int | None:
     """Run a statement whose rows nobody wants; they are read all the same, to free the session."""
     answer = await session.run(*statement.bound(session.dialect, context), most=0)
     async for _ in answer.pieces(PIECE):
@@ -170,5 +170,5 @@ def seconds(length: timedelta | None) -> float | None:
 
 
 def past_limit(timeout: timedelta) -> Failed:
-    failure = Failure(type="timeout", message=f"it took longer than {words(timeout)}")
+    failure = Failure(type="timeout", message=f"it took longer than {to_words(timeout)}")
     return Failed(failure=failure, timed_out=True)

@@ -16,8 +16,8 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from rota.core.errors import InvalidInput
-from rota.core.executor import Context
-from rota.core.tenancy import DEFAULT_TENANT, DEFAULT_TENANTS, is_open_to, refuse_resource
+from rota.core.executor import AttemptContext
+from rota.core.tenancy import DEFAULT_TENANT, DEFAULT_TENANTS, build_resource_error, is_open_to
 from rota.executors.sql.faults import Fault
 
 LONGEST: Final = 1024
@@ -39,11 +39,11 @@ class FileName:
 
     text: str
 
-    def filled(self, context: Context) -> str:
+    def filled(self, context: AttemptContext) -> str:
         return PLACE.sub(lambda found: filling(found[1], context), self.text)
 
 
-def filling(place: str, context: Context) -> str:
+def filling(place: str, context: AttemptContext) -> str:
     name, _, form = place.partition(":")
     if name != "scheduled_at":
         return str(context.run_id if name == "run_id" else context.job_id)
@@ -74,7 +74,9 @@ class Folder:
         """Refuse a file if the worker has none, or none for this tenant."""
         if not is_open_to(self._tenants, tenant):
             setting = "executors.data_folder_tenants"
-            raise refuse_resource(field, "a file", tenant=tenant, available=(), setting=setting)
+            raise build_resource_error(
+                field, "a file", tenant=tenant, available=(), setting=setting
+            )
         if self._given is None:
             wanted = (
                 "no files: this worker has none allowed; its operator sets executors.data_folder"
@@ -106,7 +108,7 @@ class Folder:
         return files
 
     @contextlib.asynccontextmanager
-    async def writing(self, name: str, context: Context) -> AsyncIterator[Path]:
+    async def writing(self, name: str, context: AttemptContext) -> AsyncIterator[Path]:
         """A new file to fill; it gets its name at the end of the block, or disappears."""
         target, part = await asyncio.to_thread(self._begun, name, context)
         try:
@@ -115,7 +117,7 @@ class Folder:
         finally:
             part.unlink(missing_ok=True)
 
-    def _begun(self, name: str, context: Context) -> tuple[Path, Path]:
+    def _begun(self, name: str, context: AttemptContext) -> tuple[Path, Path]:
         """The file to be, and the one to fill until then."""
         target = self._prepared(name)
         mark = f".{target.name[:100]}.{context.run_id}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, get_args
 
-from rota.contract.payloads.reading import read_payload
+from rota.contract.payloads.reader import read_payload
 from rota.contract.payloads.sql import FileFormat, SqlPayload, SqlStatement
 from rota.core.errors import InvalidInput
 from rota.core.tenancy import DEFAULT_TENANT
@@ -113,6 +113,4 @@ def choose_format(given: FileFormat | None, name: FileName, field: str) -> FileF
 def parse_timeout(text: str | None) -> timedelta | None:
     if text is None:
         return None
-    return durations.parse(
-        text, field="timeout", shortest=SHORTEST_TIMEOUT, longest=LONGEST_TIMEOUT
-    )
+    return durations.parse(text, field="timeout", minimum=SHORTEST_TIMEOUT, maximum=LONGEST_TIMEOUT)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rota.core.errors import InvalidInput
-from rota.core.executor import Context
+from rota.core.executor import AttemptContext
 from rota.executors.sql.connections import Dialect
 
 FACTS: Final = (
@@ -57,7 +57,7 @@ class Statement:
     text: str
     parameters: tuple[object, ...] | Mapping[str, object]
 
-    def bound(self, dialect: Dialect, context: Context) -> tuple[str, list[object]]:
+    def bound(self, dialect: Dialect, context: AttemptContext) -> tuple[str, list[object]]:
         """The text as the driver wants it, and the values in the order of its marks."""
         if isinstance(self.parameters, tuple):
             return positioned(self.text, dialect), list(self.parameters)
@@ -126,7 +126,7 @@ def refuse_names(text: str, given: Mapping[str, object], dialect: Dialect, field
         raise InvalidInput(field, f":{unknown[0]}", f"one of {', '.join(sorted(given))}")
 
 
-def facts(context: Context) -> dict[str, object]:
+def facts(context: AttemptContext) -> dict[str, object]:
     """What every statement may ask about its own run."""
     return {
         "rota_run_id": str(context.run_id),

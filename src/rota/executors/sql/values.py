@@ -34,7 +34,9 @@ def plain(value: object) -> Any:
         case datetime() | date() | time():
             return value.isoformat()
         case timedelta():
-            return durations.iso(value) if value >= timedelta(0) else f"-{durations.iso(-value)}"
+            return (
+                durations.to_iso(value) if value >= timedelta(0) else f"-{durations.to_iso(-value)}"
+            )
         case bytes() | bytearray() | memoryview():
             return base64.b64encode(bytes(value)).decode()
         case Mapping():

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from rota.core.executor import Context
+from rota.core.executor import AttemptContext
 from rota.executors.sql.duck import DuckSession, text_of
 from rota.executors.sql.folder import Folder
 from rota.executors.sql.session import Answer, Column, Row
@@ -27,7 +27,9 @@ SMALL: Final = {"threads": 1, "memory_limit": "256MiB"}
 SPILLED: Final = "4GiB"
 
 
-async def write_rows(answer: Answer, output: Output, folder: Folder, context: Context) -> int:
+async def write_rows(
+    answer: Answer, output: Output, folder: Folder, context: AttemptContext
+) -> int:
     """How many rows there were."""
     name = output.name.filled(context)
     async with folder.writing(name, context) as part:

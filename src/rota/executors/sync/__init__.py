@@ -1,17 +1,10 @@
-"""Copies and mirrors files between folders, object stores and SFTP. Room: executors/sync.
+"""Copies and mirrors files between folders, object stores and SFTP servers.
 
-places    where jobs may read and write, by name; from the settings, never from a payload
-spec      what a payload may say, and what is refused
-patterns  which files are meant
-tree      what a place must be able to do, whatever it is made of
-folders   a folder of this machine; ground is the way to its files, drafts the files themselves
-objects   a bucket of an object store
-sftp      a folder of another machine; ssh is the connection to it
-spool     listings that are sorted on disk, so that a million files need little memory
-planning  two listings become steps: copy, look closer, delete
-copying   one file, checked
-tally     what was done, and what went wrong
-executor  one attempt: plan, guard, copy, delete
+Places, which the operator defines in the settings, name the folders and buckets that jobs may read
+and write. A payload is parsed into an order with patterns for the files to include. Each kind of
+place implements `Tree`: folders of this machine, buckets of object stores, folders on SFTP servers.
+An attempt lists both sides (sorted on disk, so that a million files need little memory), plans the
+steps, checks the plan, copies the files and deletes the files that a mirror no longer has.
 """
 
 from rota.executors.sync.executor import SyncExecutor

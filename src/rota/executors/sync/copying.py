@@ -1,7 +1,7 @@
-"""One file, brought over and checked. Room: executors/sync.
+"""Copies single files and verifies them.
 
-What changes while it is read is read again, a few times. Nothing has its real name in the target
-before all of it has arrived there, as trees promise.
+A file that changes while it is read is read again, up to three times. A file gets its real name in
+the target only when it has arrived completely (`Tree.write`).
 """
 
 import contextlib
@@ -27,7 +27,7 @@ TRIES = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copier:
-    """Carries out the steps of one attempt."""
+    """Executes the steps of one attempt."""
 
     source: Tree
     target: Tree
@@ -37,12 +37,12 @@ class Copier:
     dry_run: bool
 
     async def carry(self, step: Step) -> None:
-        """All that one file needs; what is wrong with it alone goes to the tally."""
+        """Compare and copy one file; record errors of this file in the tally."""
         try:
             await self._carry(step)
         except Gone:
             self.tally.vanished += 1
-            self.tally.say(f"gone meanwhile: {printable(step.path)}")
+            self.tally.say(f"disappeared: {printable(step.path)}")
         except Trouble as trouble:
             self.tally.trouble(step.path, str(trouble))
         self.tally.passed(step.size)
@@ -75,7 +75,7 @@ class Copier:
                 await self._copy(step.path, sha256)
                 return
             sha256 = None
-        raise Trouble("it changed each time it was copied")
+        raise Trouble("the file changed each time it was copied")
 
     async def _copy(self, path: str, sha256: str | None) -> None:
         if self.checksum and self.target.stores_sha256 and sha256 is None:
@@ -91,7 +91,7 @@ class Copier:
         self.tally.say(f"copied {printable(path)}, {sending.sent} bytes")
 
     async def _compare(self, path: str) -> tuple[bool, str | None]:
-        """Whether two files of one size are the same, and the source's checksum if it was read."""
+        """Return whether the files are equal, and the source's checksum if it was computed."""
         source = await self.source.facts(path)
         try:
             target = await self.target.facts(path)
@@ -100,10 +100,11 @@ class Copier:
         if source.size != target.size:
             return False, None
         if self.checksum:
-            ours = source.sha256 or await self._sha256(self.source, path)
-            return ours == (target.sha256 or await self._sha256(self.target, path)), ours
+            expected = source.sha256 or await self._sha256(self.source, path)
+            actual = target.sha256 or await self._sha256(self.target, path)
+            return expected == actual, expected
         if target.is_arrival:
-            # Somebody else put it there; it came after the source was last written to.
+            # Another program uploaded it; equal if it arrived after the source's last change.
             return target.mtime >= source.mtime, None
         return same_time(source.mtime, target.mtime, max(source.grain, target.grain)), None
 
@@ -118,11 +119,11 @@ class Copier:
                     async for chunk in chunks:
                         await hashed(digest, chunk, self.threads)
                 return digest.hexdigest()
-        raise Trouble("it changed each time it was read")
+        raise Trouble("the file changed each time it was read")
 
 
 class Sending:
-    """A file on its way: counted, and hashed if the order compares by checksum."""
+    """A file being copied: counts its bytes, and hashes them if the order compares checksums."""
 
     def __init__(self, copier: Copier, reading: Reading, facts: Facts) -> None:
         self._copier = copier

@@ -1,6 +1,6 @@
-"""Files of this machine while they are read and written. Room: executors/sync.
+"""Reads and writes files of this machine.
 
-What is written has a temporary name until all of it is on the disk and was found to be right.
+A written file has a temporary name until it is completely on disk and verified.
 """
 
 import contextlib
@@ -22,12 +22,12 @@ from rota.executors.sync.tree import (
     new_sha256,
 )
 
-# Finer than any file system loses when it is told a time.
+# Nanoseconds: finer than the precision that any file system loses when it stores a time.
 GRAIN = 1000
-# Without O_NONBLOCK, opening a pipe that took a file's place would wait for a writer for ever.
+# Without O_NONBLOCK, opening a pipe that has replaced a file would wait forever for a writer.
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 WRITE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-# What is still unwritten when a file ends bounds how long the last fsync, and a cancel, may take.
+# Bytes between two fsyncs; limits how long the last fsync, and thus a cancellation, may take.
 SYNCED = 64 * CHUNK
 
 
@@ -43,11 +43,11 @@ class FileReading:
         self.facts = Facts(size=0, mtime=0)
 
     def open(self) -> None:
-        """With its first chunk, which is all of most files; going to a thread costs more."""
+        """Open the file and read its first chunk, which is often all: saves a call in a thread."""
         with self._ground.beside(self._path) as (folder, name):
             self._file = os.open(name, READ, dir_fd=folder)
         if not stat.S_ISREG(os.fstat(self._file).st_mode):
-            raise Trouble("it is not a file any more")
+            raise Trouble("no longer a regular file")
         self.facts = self._facts()
         self._first = self._piece(0)
 
@@ -61,7 +61,7 @@ class FileReading:
         with translated():
             while chunk:
                 at += len(chunk)
-                # One that grows faster than it is read would have no end.
+                # Reading a file that grows faster than it is read would never end.
                 if at > self.facts.size:
                     raise Changed
                 yield chunk
@@ -74,14 +74,14 @@ class FileReading:
         return b"" if self._file is None else os.pread(self._file, CHUNK, at)
 
     def _facts(self) -> Facts:
-        found = os.fstat(self._file) if self._file is not None else None
-        if found is None:
+        status = os.fstat(self._file) if self._file is not None else None
+        if status is None:
             raise Gone
-        return Facts(size=found.st_size, mtime=found.st_mtime_ns, grain=GRAIN)
+        return Facts(size=status.st_size, mtime=status.st_mtime_ns, grain=GRAIN)
 
 
 class Draft:
-    """A file of a folder that has only a temporary name yet."""
+    """A file of a folder that still has a temporary name."""
 
     def __init__(self, ground: Ground, threads: Threads, path: str, temporary: str) -> None:
         self._ground = ground
@@ -95,9 +95,9 @@ class Draft:
         self._written = self._synced = 0
 
         self._is_over = False
-        # Cancelled twice, an attempt closes while a thread may still write: one after the other, or
-        # the number of the closed file could be another file's by then.
-        self._turn = threading.RLock()
+        # After two cancellations an attempt closes while a thread may still write. The lock keeps
+        # them apart: the descriptor of a closed file could already belong to another file.
+        self._lock = threading.RLock()
 
     @property
     def is_open(self) -> bool:
@@ -113,7 +113,7 @@ class Draft:
         self._temporary = self._fresh
 
     def write(self, chunk: bytes) -> None:
-        with self._turn:
+        with self._lock:
             self._begin()
             rest = memoryview(chunk)
             while rest:
@@ -124,26 +124,26 @@ class Draft:
                 self._synced = self._written
 
     def finish(self, delivery: Delivery) -> None:
-        """On the disk before it has its name: a power cut leaves the old file or the new one."""
+        """Sync the file before it is renamed: a power cut leaves the old file or the new one."""
         times = (delivery.facts.mtime, delivery.facts.mtime)
-        with self._turn:
+        with self._lock:
             self._begin()
             os.utime(self._file, ns=times)
             os.fsync(self._file)
             if os.fstat(self._file).st_size != delivery.sent:
-                raise Trouble("what arrived is not as long as what was sent")
+                raise Trouble("the copy has a different size than the data sent")
 
     async def compare(self, wanted: str) -> None:
-        """Read what was written once more."""
+        """Read the written file again and compare its checksum."""
         digest, at = new_sha256(), 0
         while chunk := await self._threads.run(os.pread, self._file, CHUNK, at):
             at += len(chunk)
             await hashed(digest, chunk, self._threads)
         if digest.hexdigest() != wanted:
-            raise Trouble("what arrived has another checksum than what was sent")
+            raise Trouble("the copy has a different checksum than the data sent")
 
     def publish(self) -> None:
-        with self._turn:
+        with self._lock:
             if self._temporary is None or self._folder is None:
                 raise Gone
             try:
@@ -155,7 +155,7 @@ class Draft:
             self.close()
 
     def settle(self, delivery: Delivery) -> None:
-        """Finish and publish what needs no second look."""
+        """Finish and publish a file without a checksum."""
         self.finish(delivery)
         self.publish()
 
@@ -163,8 +163,8 @@ class Draft:
         os.rename(temporary, self._name, src_dir_fd=folder, dst_dir_fd=folder)
 
     def close(self) -> None:
-        """What did not get its name is gone."""
-        with self._turn:
+        """Close the file; delete it if it was not published."""
+        with self._lock:
             self._is_over = True
             if self._file >= 0:
                 os.close(self._file)

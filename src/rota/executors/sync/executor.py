@@ -1,8 +1,8 @@
-"""One attempt of a sync job: plan, guard, copy, delete. Room: executors/sync.
+"""Runs one attempt of a sync job: plan, check, copy, delete.
 
-Both sides are listed, the plan is judged before anything is touched, files are copied side by side,
-and only if every one of them arrived a mirror deletes. A later attempt finds what has arrived and
-goes on with the rest. Nothing about a job says how a place is reached; that is places.py.
+The attempt lists both sides, checks the plan before it changes anything, and copies files in
+parallel. A mirror deletes only if every file was copied. A later attempt skips files that have
+arrived and continues with the rest. The settings define how to reach a place, never the job.
 """
 
 import asyncio
@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 from rota.contract.payloads.sync import SyncPayload
 from rota.contract.schemas import render_schema
-from rota.core.describing import TaskDescription
 from rota.core.errors import InvalidInput
-from rota.core.executor import Context
+from rota.core.executor import AttemptContext
+from rota.core.kind_descriptions import TaskDescription
 from rota.core.outcome import Outcome, Succeeded
 from rota.core.tenancy import DEFAULT_TENANT, select_open
 from rota.executors.sync.copying import Copier
@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 
 class SyncExecutor:
-    """Reads and writes below `places` only; without any, the kind is off."""
+    """Reads and writes below `places` only; if it is empty, the kind is off."""
 
     def __init__(self, places: Iterable[Place] = (), *, clock: AlarmClock | None = None) -> None:
         self._places: Mapping[str, Place] = {place.name: place for place in places}
@@ -55,10 +55,10 @@ class SyncExecutor:
     def kinds(self) -> Sequence[str]:
         return (KIND,) if self._places else ()
 
-    def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one
+    def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one kind
         return render_schema(SyncPayload)
 
-    def describe_task(self, kind: str) -> TaskDescription:  # noqa: ARG002 — it has one
+    def describe_task(self, kind: str) -> TaskDescription:  # noqa: ARG002 — it has one kind
         return TaskDescription(text="Copies files that have changed from one place to another.")
 
     def read(self, kind: str, payload: Any) -> Order:
@@ -66,7 +66,7 @@ class SyncExecutor:
 
     def read_for(self, tenant: str, kind: str, payload: Any) -> Order:
         if kind != KIND:
-            raise InvalidInput("kind", kind, KIND)
+            raise InvalidInput("kind", kind, f"expected {KIND}")
         return read_order(payload, places=select_open(self._places, tenant), tenant=tenant)
 
     async def open(self) -> None:
@@ -76,9 +76,9 @@ class SyncExecutor:
         if self._threads is not None:
             self._threads.close()
 
-    async def run(self, spec: Order, context: Context) -> Outcome:
+    async def run(self, spec: Order, context: AttemptContext) -> Outcome:
         if self._threads is None:
-            raise RuntimeError("open() comes before the first run")
+            raise RuntimeError("call open() before the first run")
         tally = Tally(context=context, monotonic=self._clock.monotonic)
         names = TemporaryNames(context.run_id, context.attempt)
         source, target = self._tree(spec.source, names), self._tree(spec.target, names)
@@ -105,7 +105,7 @@ class SyncExecutor:
 
 
 class Attempt:
-    """What one run of the job needs while it lasts."""
+    """The state of one attempt of a sync job."""
 
     def __init__(
         self, order: Order, source: Tree, target: Tree, tally: Tally, threads: Threads
@@ -140,11 +140,11 @@ class Attempt:
             return Succeeded(result=self._tally.foretold(refusal))
         return Succeeded(result={**self._tally.result(), "links": self._source.seen.links})
 
-    # --- before anything is touched
+    # --- planning: changes nothing
 
     async def _survey(self, stack: contextlib.AsyncExitStack) -> Plan:
         if not await self._source.open(make=False):
-            raise Broken("no such folder", f"there is no folder {self._source.shown}", final=True)
+            raise Broken("no such folder", f"{self._source.shown} does not exist", final=True)
         has_target = await self._target.open(make=not self._order.dry_run)
         self._refuse_overlap()
         sources, targets = new_listing(), new_listing()
@@ -155,7 +155,7 @@ class Attempt:
             if has_target:
                 group.create_task(self._list(self._target, targets))
         for tree in (self._source, self._target):
-            self._tell_unlisted(tree)
+            self._report_unlisted(tree)
         planner = Planner(
             Comparison(
                 mirror=self._order.mirror,
@@ -177,92 +177,92 @@ class Attempt:
                 await self._threads.run(self._choose, tree, batch, into)
 
     def _choose(self, tree: Tree, batch: list[Entry], into: Sorter[Entry]) -> None:
-        """A server may say anything, also a name that would lead out of the target."""
+        """Add the selected files; a server may send names that would lead out of the target."""
         for entry in batch:
             if not is_plain(entry.path):
-                tree.seen.closed.append((entry.path, "no file can have this name"))
-        chosen = self._order.choice.takes
-        into.add(entry for entry in batch if is_plain(entry.path) and chosen(entry.path))
+                tree.seen.closed.append((entry.path, "invalid file name"))
+        takes = self._order.choice.takes
+        into.add(entry for entry in batch if is_plain(entry.path) and takes(entry.path))
 
-    def _tell_unlisted(self, tree: Tree) -> None:
+    def _report_unlisted(self, tree: Tree) -> None:
         seen = tree.seen
         for path, reason in seen.closed:
-            self._tally.trouble(path, f"it cannot be listed in {tree.shown}: {reason}")
+            self._tally.trouble(path, f"cannot be listed in {tree.shown}: {reason}")
         if seen.links or seen.specials:
             kinds = f"{seen.links} links and {seen.specials} special files"
-            self._tally.say(f"left alone in {tree.shown}: {kinds}")
+            self._tally.say(f"skipped in {tree.shown}: {kinds}")
 
     def _refuse_overlap(self) -> None:
-        """Names told that the two are apart; links of the operator's may say otherwise."""
+        """Refuse overlapping folders: their names differ, but links may make them the same."""
         source, target = self._source, self._target
         if isinstance(source, FolderTree) and isinstance(target, FolderTree):
             here, there = source.real_path(), target.real_path()
             if here == there or here in there.parents or there in here.parents:
-                message = f"{source.shown} and {target.shown} are one folder, or one in the other"
+                message = f"{source.shown} and {target.shown} overlap on disk"
                 raise Broken("folders overlap", message, final=True)
 
     def _refusal(self, plan: Plan) -> str | None:
-        """Why a mirror may not do what it would (an unmounted disk looks like an empty folder)."""
-        many = plan.deletions
-        if not many:
+        """Return why a mirror may not delete: an unmounted disk looks like an empty folder."""
+        count = plan.deletions
+        if not count:
             return None
         if plan.sources == 0 and not self._order.allow_empty:
             return (
-                f"{self._source.shown} has no files and {many} of {self._target.shown} would be "
-                "deleted; allow_empty permits that"
+                f"{self._source.shown} has no files, so {count} files of {self._target.shown} "
+                "would be deleted; set allow_empty to permit that"
             )
-        if many > self._order.max_delete:
+        if count > self._order.max_delete:
             return (
-                f"{many} files of {self._target.shown} would be deleted and max_delete is "
+                f"{count} files of {self._target.shown} would be deleted, but max_delete is "
                 f"{self._order.max_delete}"
             )
         return None
 
-    # --- then
+    # --- execution
 
     async def _carry_out(self, plan: Plan) -> None:
         if not self._order.dry_run:
             await self._sweep()
         copy, remove = self._copier.carry, self._remove
-        await self._each(plan.steps, copy)
-        # What was not listed or not copied may be what a file of the target is the last copy of.
+        await self._run_parallel(plan.steps, copy)
+        # A file of the target may be the last copy of a file that was not listed or not copied.
         if not self._tally.troubles:
-            await self._each(plan.obstacles, remove)
-            await self._each(plan.late, copy)
+            await self._run_parallel(plan.obstacles, remove)
+            await self._run_parallel(plan.late, copy)
         if not self._tally.troubles:
-            await self._each(plan.removals, remove)
+            await self._run_parallel(plan.removals, remove)
         elif plan.removals.count:
-            self._tally.say("the rest was not deleted, because not everything could be copied")
+            self._tally.say("nothing more was deleted, because some files could not be copied")
 
     async def _remove(self, removal: Removal) -> None:
         await self._copier.remove(removal.path)
 
     async def _sweep(self) -> None:
-        """What a crashed attempt left in the target."""
+        """Delete temporary files that a crashed attempt left in the target."""
         for path in self._target.seen.leftovers:
             with contextlib.suppress(Trouble, Gone):
                 await self._target.delete(path)
-                self._tally.say(f"removed a leftover, {printable(path)}")
+                self._tally.say(f"removed leftover {printable(path)}")
 
-    async def _each(self, items: Iterable[T], act: Callable[[T], Awaitable[None]]) -> None:
-        """Act on all of them, a few at the same time."""
-        feed = iter(items)
+    async def _run_parallel(self, items: Iterable[T], act: Callable[[T], Awaitable[None]]) -> None:
+        """Call `act` for all items, up to `parallel` at a time."""
+        shared = iter(items)
 
-        async def take_turns() -> None:
-            for item in feed:
+        async def work() -> None:
+            for item in shared:
                 await act(item)
 
         async with asyncio.TaskGroup() as group:
             for _ in range(self._order.parallel):
-                group.create_task(take_turns())
+                group.create_task(work())
 
 
 def first_broken(group: BaseExceptionGroup[BaseException]) -> Broken | None:
-    """The reason why the attempt ended, if there is nothing else in the group."""
+    """Return the first `Broken` of a group that contains nothing else."""
     broken, rest = group.split(Broken)
     if rest is not None or broken is None:
         return None
-    found: BaseException = broken
-    while isinstance(found, BaseExceptionGroup):
-        found = found.exceptions[0]
-    return found if isinstance(found, Broken) else None
+    first: BaseException = broken
+    while isinstance(first, BaseExceptionGroup):
+        first = first.exceptions[0]
+    return first if isinstance(first, Broken) else None

@@ -1,7 +1,6 @@
-"""A folder of this machine. Room: executors/sync.
+"""Implements `Tree` for a folder of this machine.
 
-Links and special files are not files here: they are counted and left alone. How a file is reached
-is told in ground.py.
+Links and special files are counted and skipped. Files are opened without following links.
 """
 
 import contextlib
@@ -34,7 +33,7 @@ from rota.executors.sync.tree import (
 
 @dataclass(slots=True, kw_only=True)
 class FolderTree:
-    """`now` is in seconds and tells how old a leftover is."""
+    """A folder of this machine. `now` returns seconds, for the age of leftover files."""
 
     location: Location
     names: TemporaryNames
@@ -79,7 +78,7 @@ class FolderTree:
     async def write(self, path: str, delivery: Delivery) -> None:
         draft = Draft(self.ground, self.threads, path, self.names.next())
         try:
-            with translated(gone=Trouble("its folder in the target is gone")):
+            with translated(gone=Trouble("its folder in the target no longer exists")):
                 async with contextlib.aclosing(delivery.chunks()) as chunks:
                     async for chunk in chunks:
                         await self.threads.run(draft.write, chunk)
@@ -100,9 +99,9 @@ class FolderTree:
     def real_path(self) -> Path:
         return Path(self.location.place.path, *names_of(self.location.path)).resolve()
 
-    # --- below, everything runs in a thread
+    # --- the methods below run in a thread
 
-    def _open(self, make: bool) -> bool:  # noqa: FBT001 - the protocol's own flag
+    def _open(self, make: bool) -> bool:  # noqa: FBT001 - a flag of the protocol
         place = self.location.place
         try:
             self._ground = Ground(place.path)
@@ -114,7 +113,7 @@ class FolderTree:
         except FileNotFoundError:
             return False
         except OSError as error:
-            message = f"{self.shown} is not a folder that can be used: {error.strerror}"
+            message = f"{self.shown} is not a usable folder: {error.strerror}"
             raise Broken("folder not usable", message, final=True) from None
         return True
 
@@ -126,59 +125,59 @@ class FolderTree:
 
     def _walk(self) -> Iterator[list[Entry]]:
         batch: list[Entry] = []
-        waiting = [""]
-        while waiting:
-            where = waiting.pop()
+        pending = [""]
+        while pending:
+            parent = pending.pop()
             try:
-                folder = self.ground.down(names_of(where))
+                folder = self.ground.down(names_of(parent))
             except FileNotFoundError:
                 continue
             except OSError as error:
-                self.seen.closed.append((where, error.strerror or str(error)))
+                self.seen.closed.append((parent, error.strerror or str(error)))
                 continue
             try:
-                with os.scandir(folder) as found:
-                    for one in found:
-                        entry = self._look(where, one, waiting)
+                with os.scandir(folder) as items:
+                    for item in items:
+                        entry = self._inspect(parent, item, pending)
                         if entry is not None:
                             batch.append(entry)
                         if len(batch) == BATCH:
                             yield batch
                             batch = []
             except OSError as error:
-                self.seen.closed.append((where, error.strerror or str(error)))
+                self.seen.closed.append((parent, error.strerror or str(error)))
             finally:
                 os.close(folder)
         if batch:
             yield batch
 
-    def _look(self, where: str, one: "os.DirEntry[str]", waiting: list[str]) -> Entry | None:
-        path = joined(where, one.name)
-        if one.is_symlink():
+    def _inspect(self, parent: str, item: "os.DirEntry[str]", pending: list[str]) -> Entry | None:
+        path = joined(parent, item.name)
+        if item.is_symlink():
             self.seen.links += 1
             return None
-        if one.is_dir(follow_symlinks=False):
-            waiting.append(path)
+        if item.is_dir(follow_symlinks=False):
+            pending.append(path)
             return None
         try:
-            found = one.stat(follow_symlinks=False)
+            status = item.stat(follow_symlinks=False)
         except FileNotFoundError:
             return None
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(status.st_mode):
             self.seen.specials += 1
             return None
-        if one.name.startswith(TEMPORARY):
-            if self.names.is_over(one.name, self.now() - found.st_mtime):
+        if item.name.startswith(TEMPORARY):
+            if self.names.is_over(item.name, self.now() - status.st_mtime):
                 self.seen.leftover(path)
             return None
-        return Entry(path, found.st_size, found.st_mtime_ns)
+        return Entry(path, status.st_size, status.st_mtime_ns)
 
     def _facts(self, path: str) -> Facts:
         with self.ground.beside(path) as (folder, name):
-            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        if not stat.S_ISREG(found.st_mode):
-            raise Trouble("it is not a file any more")
-        return Facts(size=found.st_size, mtime=found.st_mtime_ns, grain=GRAIN)
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if not stat.S_ISREG(status.st_mode):
+            raise Trouble("no longer a regular file")
+        return Facts(size=status.st_size, mtime=status.st_mtime_ns, grain=GRAIN)
 
     def _delete(self, path: str) -> None:
         with self.ground.beside(path) as (folder, name):

@@ -1,8 +1,8 @@
-"""The way to a file of this machine, never through a link. Room: executors/sync.
+"""Opens files of this machine without ever following a link.
 
-Every step is an `openat` with `O_NOFOLLOW`: whoever can write below the place, and swaps a folder
-for a link at the worst moment, leads nobody out of it. Everything here blocks, and belongs in a
-thread.
+Every step down is an `openat` with `O_NOFOLLOW`. A user who can write below the place and swaps a
+folder for a link at the worst moment cannot lead a job out of the place. All calls block and run in
+threads.
 """
 
 import contextlib
@@ -17,14 +17,14 @@ IN_THE_WAY = frozenset({errno.ENOTDIR, errno.ELOOP, errno.EISDIR, errno.EEXIST, 
 
 
 class Ground:
-    """A folder that is held open."""
+    """A folder that stays open; all paths are resolved below it."""
 
     def __init__(self, path: str) -> None:
-        # The operator's own folder may be a link; what is below it may not.
+        # The place's own folder may be a link; folders below it may not.
         self._base: int | None = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
     def move(self, folders: list[str], *, make: bool) -> None:
-        """Stand on a folder below from now on."""
+        """Make a folder below the new base."""
         below = self.down(folders, make=make)
         self.close()
         self._base = below
@@ -35,23 +35,23 @@ class Ground:
             self._base = None
 
     def down(self, folders: list[str], *, make: bool = False) -> int:
-        """A descriptor of a folder below; the caller closes it."""
+        """Return a descriptor of a folder below; the caller closes it."""
         if self._base is None:
             raise Gone
-        reached = os.dup(self._base)
+        current = os.dup(self._base)
         try:
             for name in folders:
-                below = step(name, reached, make=make)
-                os.close(reached)
-                reached = below
+                below = step(name, current, make=make)
+                os.close(current)
+                current = below
         except BaseException:
-            os.close(reached)
+            os.close(current)
             raise
-        return reached
+        return current
 
     @contextlib.contextmanager
     def beside(self, path: str) -> Iterator[tuple[int, str]]:
-        """The folder of a file, and the file's name in it."""
+        """Open the folder of a file; yield its descriptor and the file's name in it."""
         *folders, name = names_of(path)
         folder = self.down(folders)
         try:
@@ -62,7 +62,7 @@ class Ground:
 
 def step(name: str, folder: int, *, make: bool) -> int:
     if name in {".", ".."}:
-        raise Trouble("no file can have this name")
+        raise Trouble("invalid file name")
     try:
         return os.open(name, FOLDER, dir_fd=folder)
     except FileNotFoundError:
@@ -74,11 +74,11 @@ def step(name: str, folder: int, *, make: bool) -> int:
 
 
 def clear_folders(name: str, parent: int) -> None:
-    """Take a folder away that holds nothing but folders; any file in it makes this fail."""
+    """Remove a folder that contains only folders; fails if there is a file in it."""
     folder = os.open(name, FOLDER, dir_fd=parent)
     try:
-        with os.scandir(folder) as found:
-            for below in [one.name for one in found]:
+        with os.scandir(folder) as items:
+            for below in [item.name for item in items]:
                 clear_folders(below, folder)
     finally:
         os.close(folder)
@@ -95,5 +95,5 @@ def translated(*, gone: Exception | None = None) -> Iterator[None]:
         if error.errno in HOPELESS:
             raise Broken("folder not writable", error.strerror or str(error)) from None
         if error.errno in IN_THE_WAY:
-            raise Trouble("a file, a folder or a link of the target is in its way") from None
+            raise Trouble("blocked by a file, folder or link in the target") from None
         raise Trouble(error.strerror or str(error)) from None

@@ -1,9 +1,10 @@
-"""A bucket of an object store, or the part of it below a prefix. Room: executors/sync.
+"""Implements `Tree` for a bucket of an object store, or for a prefix in it.
 
-S3 and whatever speaks it, Google Cloud Storage, Azure; through `obstore` (extra `sync`). An object
-appears when all of it has arrived, so there are no temporary names. Its times are the store's; the
-file's own is kept beside it, under the name that rclone uses, too, and the checksum if the job
-compares by checksum. Listings tell neither, so such files are asked one by one.
+Supports S3-compatible stores, Google Cloud Storage and Azure, through `obstore` (extra `sync`). An
+object appears only when it has arrived completely, so temporary names are not needed. The store's
+own time is the arrival; the file's time is stored as metadata under the name that rclone uses, and
+so is the checksum if the job compares checksums. Listings contain neither, so the metadata of each
+such file is read separately.
 """
 
 import asyncio
@@ -33,22 +34,22 @@ from rota.executors.sync.tree import (
     new_sha256,
 )
 
-# As rclone writes it: seconds since 1970 with decimals.
+# The same format as rclone: seconds since 1970 with decimals.
 MTIME = "mtime"
-# Azure takes no dash in such a name.
+# Azure allows no dash in a metadata name.
 SHA256 = "rotasha256"
 PART = 8 * CHUNK
 STATUS = re.compile(r"status code: (\d{3})")
 CODE = re.compile(r"<Code>(\w{1,60})</Code>")
-# Too early, too busy or late: the same request may succeed later.
+# Statuses after which the same request may succeed later.
 LATER = frozenset({408, 425, 429})
-# A store takes 10,000 parts at most.
+# Stores accept at most 10,000 parts.
 MOST_PARTS = 9000
 PARTS_AT_ONCE = 2
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 CLIENT = {
     "connect_timeout": timedelta(seconds=10),
-    # Between two pieces of an answer. The whole may take as long as a large file takes.
+    # Between two pieces of a response. A large file may take much longer in total.
     "read_timeout": timedelta(seconds=60),
     "timeout": timedelta(days=1),
 }
@@ -70,7 +71,7 @@ class ObjectTree:
         return self.location.shown
 
     async def open(self, *, make: bool) -> bool:
-        """A prefix needs no making; whether the bucket is there, the listing tells."""
+        """Open the store. A prefix need not exist; the listing fails if the bucket does not."""
         del make
         self._store = await self.threads.run(open_store, self.location)
         return True
@@ -80,8 +81,8 @@ class ObjectTree:
 
     async def files(self) -> AsyncGenerator[list[Entry], None]:
         with self._listing():
-            async for found in self._store.list(chunk_size=BATCH):
-                yield [Entry(one["path"], one["size"], None) for one in found]
+            async for page in self._store.list(chunk_size=BATCH):
+                yield [Entry(item["path"], item["size"], None) for item in page]
 
     async def facts(self, path: str) -> Facts:
         with self._translated():
@@ -95,21 +96,23 @@ class ObjectTree:
         yield ObjectReading(self, found)
 
     async def write(self, path: str, delivery: Delivery) -> None:
-        kept = {MTIME: seconds_of(delivery.facts.mtime)}
+        metadata = {MTIME: seconds_of(delivery.facts.mtime)}
         if delivery.facts.sha256 is not None:
-            kept[SHA256] = delivery.facts.sha256
+            metadata[SHA256] = delivery.facts.sha256
         feed = Feed(delivery.chunks())
         try:
-            with self._translated(gone=Trouble("the bucket is gone")):
+            with self._translated(gone=Trouble("the bucket no longer exists")):
                 if delivery.facts.size <= PART:
-                    # One request, and no upload that could stay half done.
-                    whole = b"".join([chunk async for chunk in feed])
-                    await self._store.put_async(path, whole, attributes=kept, use_multipart=False)
+                    # A single request, which cannot leave an incomplete upload.
+                    body = b"".join([chunk async for chunk in feed])
+                    await self._store.put_async(
+                        path, body, attributes=metadata, use_multipart=False
+                    )
                 else:
                     await self._store.put_async(
                         path,
                         feed,
-                        attributes=kept,
+                        attributes=metadata,
                         use_multipart=True,
                         chunk_size=max(PART, -(-delivery.facts.size // MOST_PARTS)),
                         max_concurrency=PARTS_AT_ONCE,
@@ -123,14 +126,14 @@ class ObjectTree:
             await self._store.delete_async(path)
 
     async def _verify(self, path: str, delivery: Delivery) -> None:
-        """What is wrong must not stay: its stored checksum would say that it is right."""
+        """Delete an object that differs: its stored checksum would make it look correct."""
         try:
             found = await self.facts(path)
         except Gone:
-            raise Trouble("it is not there after it was sent") from None
+            raise Trouble("missing after the upload") from None
         if found.size != delivery.sent:
             await self.delete(path)
-            raise Trouble("what arrived is not as long as what was sent")
+            raise Trouble("the copy has a different size than the data sent")
         if delivery.sha256 is None:
             return
         digest = new_sha256()
@@ -139,11 +142,11 @@ class ObjectTree:
                 await hashed(digest, chunk, self.threads)
         if digest.hexdigest() != delivery.sha256:
             await self.delete(path)
-            raise Trouble("what arrived has another checksum than what was sent")
+            raise Trouble("the copy has a different checksum than the data sent")
 
     @contextlib.contextmanager
     def _listing(self) -> Iterator[None]:
-        """Whatever is wrong with a listing is wrong with the place."""
+        """Treat every error of a listing as an error of the place."""
         try:
             with self._translated():
                 yield
@@ -167,57 +170,58 @@ class ObjectTree:
             message = f"the place {place.name} does not accept the worker's credentials"
             raise Broken("not permitted", message, final=True) from None
         except wrong.PermissionDeniedError:
-            raise Trouble("the store does not permit it") from None
-        except (wrong.InvalidPathError, ValueError):  # control characters, and what is no UTF-8
-            raise Trouble("an object store cannot hold this name") from None
+            raise Trouble("the store denies access") from None
+        except (wrong.InvalidPathError, ValueError):  # control characters or invalid UTF-8
+            raise Trouble("object stores do not support this file name") from None
         except wrong.BaseError as error:
-            raise self._answered(str(error)) from None
+            raise self._translate_status(str(error)) from None
 
-    def _answered(self, said: str) -> Exception:
-        """What a status means that the library has no error of its own for, as when listing."""
-        place, found = self.location.place, STATUS.search(said)
-        if found is None:
-            return Broken("store not reached", f"{place.name}: {place.clean(said)}")
-        status, code = int(found[1]), CODE.search(said)
+    def _translate_status(self, text: str) -> Exception:
+        """Translate a status for which the library has no error class, as when listing."""
+        place, match = self.location.place, STATUS.search(text)
+        if match is None:
+            return Broken("store not reached", f"{place.name}: {place.clean(text)}")
+        status, code = int(match[1]), CODE.search(text)
         reason = f"{place.name} answered {status}" + (f" {code[1]}" if code else "")
         if status == 404:
             return Gone()
         if status in {401, 403}:
             return Broken("not permitted", reason, final=True)
         final = 300 <= status < 500 and status not in LATER
-        return Broken("store refused it" if final else "store not reached", reason, final=final)
+        return Broken("store refused" if final else "store not reached", reason, final=final)
 
 
 class Feed:
-    """Chunks for a library that asks for them in a task of its own, and that may still be asking
-    when the upload was cancelled.
+    """Provides chunks to a library that reads them in a task of its own.
+
+    The library may still be reading when the upload is cancelled.
     """
 
     def __init__(self, chunks: AsyncGenerator[bytes, None]) -> None:
         self._chunks = chunks
-        self._asking: asyncio.Task[Any] | None = None
-        self._turn = asyncio.Lock()
+        self._reader: asyncio.Task[Any] | None = None
+        self._lock = asyncio.Lock()
 
     def __aiter__(self) -> "Feed":
         return self
 
     async def __anext__(self) -> bytes:
-        async with self._turn:
-            self._asking = asyncio.current_task()
+        async with self._lock:
+            self._reader = asyncio.current_task()
             try:
                 return await anext(self._chunks)
             finally:
-                self._asking = None
+                self._reader = None
 
     async def close(self) -> None:
-        if self._asking is not None:
-            self._asking.cancel()
-        async with self._turn:
+        if self._reader is not None:
+            self._reader.cancel()
+        async with self._lock:
             await self._chunks.aclose()
 
 
 class ObjectReading:
-    """An object that is being read: as it was when reading began, whatever becomes of it."""
+    """An object open for reading: a snapshot from the time when reading began."""
 
     def __init__(self, tree: ObjectTree, found: Any) -> None:
         self._tree = tree
@@ -225,17 +229,17 @@ class ObjectReading:
         self.facts = facts_of(found.meta, found.attributes)
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
-        with self._tree._translated():  # noqa: SLF001 - the two are one thing
+        with self._tree._translated():  # noqa: SLF001 - both classes belong together
             async for chunk in self._found.stream(min_chunk_size=CHUNK):
                 yield bytes(chunk)
 
 
 def facts_of(meta: Any, attributes: Any) -> Facts:
-    """The time that a sync kept, or at least when the object arrived (good to a second)."""
+    """Return the attributes with the stored time, or else the arrival (to the second)."""
     sha256 = attributes.get(SHA256)
-    kept = nanoseconds_of(attributes.get(MTIME))
-    if kept is not None:
-        return Facts(size=meta["size"], mtime=kept, sha256=sha256)
+    mtime = nanoseconds_of(attributes.get(MTIME))
+    if mtime is not None:
+        return Facts(size=meta["size"], mtime=mtime, sha256=sha256)
     arrived = (meta["last_modified"] - EPOCH) // timedelta(seconds=1) * SECOND
     return Facts(size=meta["size"], mtime=arrived, grain=SECOND, is_arrival=True, sha256=sha256)
 
@@ -245,7 +249,7 @@ def seconds_of(nanoseconds: int) -> str:
 
 
 def nanoseconds_of(text: str | None) -> int | None:
-    """Seconds, or a time as other programs write it on GCS and Azure."""
+    """Parse seconds, or a timestamp as other programs write it on GCS and Azure."""
     if text is None:
         return None
     with contextlib.suppress(InvalidOperation, ValueError, OverflowError):
@@ -275,7 +279,7 @@ def open_store(location: Location) -> Any:
         if place.scheme == GCS:
             return stores.GCSStore(place.host, config=gcs_config(place), **shared)
         return stores.AzureStore(place.host, config=azure_config(place), **shared)
-    except Exception as error:  # noqa: BLE001 - its errors are many, and each would show the configuration
+    except Exception as error:  # noqa: BLE001 - many error classes, all show the configuration
         message = f"the place {place.name} cannot be used: {place.clean(error)}"
         raise Broken("place not usable", message, final=True) from None
 
@@ -285,8 +289,10 @@ def s3_config(place: Place) -> Any:
 
 
 def s3_key(place: Place) -> Any:
-    """The place's key and nothing else: as plain settings it would be joined with a session token
-    of the worker's environment, and refused.
+    """Return a provider of the place's key only.
+
+    As plain settings, obstore would combine the key with a session token of the worker's
+    environment, and the store would refuse it.
     """
     if place.secret is None:
         return None

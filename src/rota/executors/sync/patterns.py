@@ -1,8 +1,8 @@
-"""Which paths a pattern means. Room: executors/sync.
+"""Matches paths against patterns.
 
-A pattern is compared with the whole path below the folder that a job names, name by name: `*`, `?`
-and `[…]` stay within one name, `**` stands for any number of folders. No pattern takes more than
-(its parts) × (names of the path) comparisons.
+A pattern is matched against the whole path below the job's folder, name by name: `*`, `?` and `[…]`
+match within one name, `**` matches any number of folders. A match takes at most
+(parts of the pattern) × (names of the path) comparisons.
 """
 
 import fnmatch
@@ -21,33 +21,33 @@ class Pattern:
     parts: tuple[Callable[[str], object] | None, ...]
 
     def matches(self, names: Sequence[str]) -> bool:
-        reached = self._past_deep({0})
+        states = self._skip_deep({0})
         for name in names:
-            after = set()
-            for place in reached:
-                if place == len(self.parts):
+            following = set()
+            for index in states:
+                if index == len(self.parts):
                     continue
-                part = self.parts[place]
+                part = self.parts[index]
                 if part is None:
-                    after.add(place)
+                    following.add(index)
                 elif part(name):
-                    after.add(place + 1)
-            reached = self._past_deep(after)
-        return len(self.parts) in reached
+                    following.add(index + 1)
+            states = self._skip_deep(following)
+        return len(self.parts) in states
 
-    def _past_deep(self, places: set[int]) -> set[int]:
-        """`**` may stand for no folder at all."""
-        for place in sorted(places):
-            onward = place
-            while onward < len(self.parts) and self.parts[onward] is None:
-                onward += 1
-                places.add(onward)
-        return places
+    def _skip_deep(self, states: set[int]) -> set[int]:
+        """Add the states after each `**`, which may match no folder at all."""
+        for index in sorted(states):
+            after = index
+            while after < len(self.parts) and self.parts[after] is None:
+                after += 1
+                states.add(after)
+        return states
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """The files of a job: what is included, unless it is excluded. Nothing included is all."""
+    """Selects the files of a job: included and not excluded. No `include` means all files."""
 
     include: tuple[Pattern, ...] = ()
     exclude: tuple[Pattern, ...] = ()
@@ -56,17 +56,17 @@ class Choice:
         if not self.include and not self.exclude:
             return True
         names = path.split("/")
-        if self.include and not any(one.matches(names) for one in self.include):
+        if self.include and not any(pattern.matches(names) for pattern in self.include):
             return False
-        return not any(one.matches(names) for one in self.exclude)
+        return not any(pattern.matches(names) for pattern in self.exclude)
 
 
 def read_patterns(field: str, texts: Sequence[str]) -> tuple[Pattern, ...]:
-    return tuple(read_pattern(f"{field}[{place}]", text) for place, text in enumerate(texts))
+    return tuple(read_pattern(f"{field}[{index}]", text) for index, text in enumerate(texts))
 
 
 def read_pattern(field: str, text: str) -> Pattern:
-    wanted = "a pattern such as **/*.jpg, without a leading slash"
+    wanted = "expected a pattern such as **/*.jpg, without a leading slash"
     if "\0" in text:
         raise InvalidInput(field, text, wanted)
     parts = text.split("/")

@@ -1,8 +1,8 @@
-"""Where jobs may read and write, by name. Room: executors/sync.
+"""Defines the places, by name, where jobs may read and write.
 
-The operator of the worker says in the settings what a name stands for; a payload knows the name and
-a path below it. Secrets are in here and nowhere else: they are not in the repr, and `clean` takes
-them out of whatever a library says.
+The operator of the worker defines places in the settings; a payload contains only the name of a
+place and a path below it. Only this module holds their secrets: the repr omits them, and `clean`
+removes them from the messages of libraries.
 """
 
 import re
@@ -21,18 +21,19 @@ QUERY = re.compile(r"\?[^\s\"']+")
 FILES, S3, GCS, AZURE, SFTP = "file", "s3", "gs", "az", "sftp"
 SCHEMES = (FILES, S3, GCS, AZURE, SFTP)
 STORES = (S3, GCS, AZURE)
+WANTED_URL = f"expected a URL with one of the schemes {', '.join(SCHEMES)}"
 SSH_PORT = 22
 LONGEST_SAID = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A folder, a bucket or a part of it, or a folder of another machine.
+    """A folder, a bucket or a prefix in it, or a folder on an SFTP server.
 
-    `account` is the access key's id (S3), the storage account (Azure); `secret` is the key's secret
-    (S3), the account's key (Azure), the service account as JSON (GCS), the passphrase of `key_file`
-    or the password (SFTP). Without a secret an object store is asked with the credentials that the
-    worker's environment gives.
+    `account` is the id of the access key (S3) or the storage account (Azure). `secret` is the
+    secret of the access key (S3), the account's key (Azure), the service account as JSON (GCS), the
+    passphrase of `key_file` or the password (SFTP). Default for object stores: the credentials of
+    the worker's environment.
     """
 
     name: str
@@ -48,7 +49,7 @@ class Place:
 
     def __post_init__(self) -> None:
         if NAME.fullmatch(self.name) is None:
-            wanted = "names of a-z, 0-9, dot, dash and underscore"
+            wanted = "expected a name of a-z, 0-9, dot, dash and underscore"
             raise InvalidSetting("executors.places", self.name, wanted)
         parts = self._parts()
         if parts.scheme == FILES:
@@ -64,7 +65,7 @@ class Place:
 
     @property
     def host(self) -> str:
-        """The machine, or the bucket."""
+        """The server or the bucket."""
         return (
             urlsplit(self.url).hostname or "" if self.scheme == SFTP else urlsplit(self.url).netloc
         )
@@ -83,13 +84,13 @@ class Place:
         return unquote(urlsplit(self.url).path)
 
     def clean(self, said: object) -> str:
-        """What a library said, on one line, cut, and without what nobody may see."""
+        """Return a library's message as one short line without secrets."""
         text = " ".join(str(said).split())
         for hidden in filter(None, (self.secret, self.account)):
             text = text.replace(hidden, "***")
         return QUERY.sub("?…", text)[:LONGEST_SAID]
 
-    def _wrong(self, setting: str, value: object, wanted: str) -> InvalidSetting:
+    def _invalid(self, setting: str, value: object, wanted: str) -> InvalidSetting:
         return InvalidSetting(f"executors.places.{self.name}.{setting}", value, wanted)
 
     def _parts(self) -> SplitResult:
@@ -97,52 +98,53 @@ class Place:
             parts = urlsplit(self.url)
             _ = parts.port if parts.scheme == SFTP else None
         except ValueError:
-            raise self._wrong("url", "***", f"a URL of {', '.join(SCHEMES)}") from None
-        # The URL is shown nowhere, so that a password in it can be refused without being told.
+            raise self._invalid("url", "***", f"{WANTED_URL}") from None
+        # Errors never show the URL, which may contain a password.
         if parts.scheme not in SCHEMES:
-            raise self._wrong("url", parts.scheme, f"a URL of {', '.join(SCHEMES)}")
+            raise self._invalid("url", parts.scheme, f"{WANTED_URL}")
         if parts.password is not None:
-            raise self._wrong("url", "***", "a URL without a password; `secret` is for that")
+            raise self._invalid("url", "***", "must not contain a password; use `secret`")
         if parts.query or parts.fragment:
-            raise self._wrong("url", "***", "a URL without a question mark or a hash")
+            raise self._invalid("url", "***", "must not contain ? or #")
         if ".." in names_of(unquote(parts.path)) or "\0" in unquote(parts.path):
-            raise self._wrong("url", parts.path, "a path without ..")
+            raise self._invalid("url", parts.path, "path must not contain ..")
         return parts
 
     def _check_folder(self, parts: SplitResult) -> None:
         if parts.netloc not in {"", "localhost"} or not unquote(parts.path).startswith("/"):
-            raise self._wrong("url", self.url, "a folder such as file:///srv/photos")
-        self._only(())
+            raise self._invalid("url", self.url, "expected a folder such as file:///srv/photos")
+        self._refuse_other_settings(())
 
     def _check_sftp(self, parts: SplitResult) -> None:
         if not parts.hostname or not parts.username:
-            wanted = "a URL with user and host such as sftp://backup@host:22/folder"
-            raise self._wrong("url", parts.hostname, wanted)
+            wanted = "expected a URL with user and host such as sftp://backup@host:22/folder"
+            raise self._invalid("url", parts.hostname, wanted)
         if not self.host_keys or not all(map(FINGERPRINT.fullmatch, self.host_keys)):
             wanted = (
-                'the fingerprints of the host\'s keys, as ["SHA256:…"]; ssh-keygen -lf tells them'
+                'expected the fingerprints of the host keys, as ["SHA256:…"]; '
+                "ssh-keygen -lf prints them"
             )
-            raise self._wrong("host_keys", list(self.host_keys), wanted)
+            raise self._invalid("host_keys", list(self.host_keys), wanted)
         if self.key_file is None and self.secret is None:
-            raise self._wrong("key_file", None, "a private key, or a password in `secret`")
-        self._only(("key_file", "host_keys", "secret"))
+            raise self._invalid("key_file", None, "expected a private key, or set `secret`")
+        self._refuse_other_settings(("key_file", "host_keys", "secret"))
 
     def _check_store(self, parts: SplitResult) -> None:
         if not parts.netloc or "@" in parts.netloc:
-            raise self._wrong(
-                "url", parts.scheme, f"a bucket such as {parts.scheme}://bucket/folder"
-            )
+            wanted = f"expected a bucket such as {parts.scheme}://bucket/folder"
+            raise self._invalid("url", parts.scheme, wanted)
         if self.endpoint is not None and not re.match(r"https?://[^\s@?#]+\Z", self.endpoint):
-            raise self._wrong("endpoint", "***", "a URL such as https://minio.example:9000")
+            wanted = "expected a URL such as https://minio.example:9000"
+            raise self._invalid("endpoint", "***", wanted)
         if parts.scheme == S3 and (self.account is None) != (self.secret is None):
-            raise self._wrong("account", "***", "both account and secret, or neither of them")
+            raise self._invalid("account", "***", "set both account and secret, or neither")
         if parts.scheme == AZURE and self.account is None:
-            raise self._wrong("account", None, "the name of the storage account")
-        self._only(("endpoint", "region", "account", "secret"))
+            raise self._invalid("account", None, "expected the name of the storage account")
+        self._refuse_other_settings(("endpoint", "region", "account", "secret"))
 
-    def _only(self, known: Iterable[str]) -> None:
-        """A setting that would be ignored is a mistake: somebody believes it has an effect."""
-        given: Mapping[str, object] = {
+    def _refuse_other_settings(self, known: Iterable[str]) -> None:
+        """Refuse settings that would have no effect: the operator expects one."""
+        settings: Mapping[str, object] = {
             "endpoint": self.endpoint,
             "region": self.region,
             "account": self.account,
@@ -150,11 +152,10 @@ class Place:
             "key_file": self.key_file,
             "host_keys": self.host_keys,
         }
-        for setting, value in given.items():
+        for setting, value in settings.items():
             if value and setting not in known:
-                raise self._wrong(
-                    setting, "***", f"nothing: it has no meaning for {self.scheme}://"
-                )
+                wanted = f"{self.scheme}:// places do not use this setting; remove it"
+                raise self._invalid(setting, "***", wanted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +170,7 @@ class Location:
         return f"{self.place.name}:/{self.path}"
 
     def overlaps(self, other: "Location") -> bool:
-        """Whether one holds the other, as far as their names tell."""
+        """Return whether one contains the other, judging by their names."""
         mine, theirs = self.whole(), other.whole()
         if self.where() != other.where():
             return False

@@ -1,8 +1,8 @@
-"""Two listings become steps: copy, look closer, delete. Room: executors/sync; touches no file.
+"""Turns two listings into a plan: files to copy, to compare and to delete. Accesses no files.
 
-Both listings are walked in one order, in which a folder's files come directly after the place where
-a file of the folder's name would be. So whatever is in the way of a copy (a file where a folder has
-to be, or the other way round) is its neighbour, and nothing has to be remembered.
+Both listings are read in one order, in which the files of a folder directly follow the position of
+a file with the folder's name. So a file that blocks a folder, or a folder that blocks a file, is a
+neighbour in the order, and the planner needs no memory of earlier files.
 """
 
 import os
@@ -15,7 +15,7 @@ from rota.executors.sync.tree import Entry
 
 
 class Step(NamedTuple):
-    """A file to bring over; `is_check` if it may be the same already, which only looking tells."""
+    """A file to copy; `is_check` if it may be unchanged, which requires a comparison."""
 
     path: str
     size: int
@@ -28,14 +28,16 @@ class Removal(NamedTuple):
 
 
 def place_of(entry: Entry) -> bytes:
-    """The order of a listing. No name holds NUL, so nothing comes between `a` and `a/b`."""
+    """Return the sort key of a listing. Names contain no NUL, so `a/b` directly follows `a`."""
     return os.fsencode(entry.path).replace(b"/", b"\0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """How two files are held against each other. `grain` is the coarser of the two trees' times;
-    `nests` when the target cannot hold a file and a folder of one name.
+    """How two files are compared.
+
+    `grain` is the coarser time resolution of the two trees. `nests` means that the target cannot
+    have a file and a folder of the same name.
     """
 
     mirror: bool
@@ -46,10 +48,10 @@ class Comparison:
 
 @dataclass(slots=True)
 class Plan:
-    """What is to be done, in this order: `steps`, `obstacles`, `late`, `removals`.
+    """The work of an attempt, in this order: `steps`, `obstacles`, `late`, `removals`.
 
-    Obstacles are files of the target that are in the way of late copies. Only a mirror deletes, so
-    only a mirror has the last three.
+    Obstacles are files of the target that block the late copies. Only a mirror deletes, so only a
+    mirror has the last three.
     """
 
     steps: Spool[Step] = field(default_factory=lambda: Spool(Step))
@@ -80,7 +82,7 @@ def new_listing() -> Sorter[Entry]:
 
 @dataclass(slots=True)
 class Side:
-    """Where one listing stands: its last file, and the next."""
+    """The position in one listing: its last file and the next."""
 
     last: str = ""
     ahead: Entry | None = None
@@ -94,36 +96,37 @@ class Side:
 
 
 class Planner:
-    """Fills a plan, a batch at a time: it works in a thread and must be able to stop."""
+    """Builds a plan in batches: it runs in a thread and must be able to stop."""
 
     def __init__(self, comparison: Comparison) -> None:
         self.plan = Plan()
         self._comparison = comparison
 
     def steps(self, sources: Sorter[Entry], targets: Sorter[Entry]) -> Iterator[None]:
-        """Plan on; yields now and then."""
+        """Build the plan; yield after every 1,000 files."""
         here, there = Side(), Side()
         for number, pair in enumerate(paired(distinct(iter(sources)), distinct(iter(targets)))):
             here.see(pair.source, pair.next_source)
             there.see(pair.target, pair.next_target)
             if pair.source is not None:
-                self._judge(pair.source, pair.target, blocked=self._meets(pair.source, there))
+                is_blocked = self._blocks(pair.source, there)
+                self._add_source(pair.source, pair.target, is_blocked=is_blocked)
             elif pair.target is not None and self._comparison.mirror:
                 removal = Removal(pair.target.path, pair.target.size)
-                blocks = self._meets(pair.target, here)
+                blocks = self._blocks(pair.target, here)
                 (self.plan.obstacles if blocks else self.plan.removals).add(removal)
             if number % 1000 == 999:
                 yield
         self.plan.sources, self.plan.targets = here.count, there.count
 
-    def _meets(self, entry: Entry, other: "Side") -> bool:
-        """Whether the other side has a folder where this is a file, or a file on the way to it."""
+    def _blocks(self, entry: Entry, other: "Side") -> bool:
+        """Return whether the other side has a folder of this name, or a file as its parent."""
         if not (self._comparison.nests and self._comparison.mirror):
             return False
         below = other.ahead is not None and other.ahead.path.startswith(f"{entry.path}/")
         return below or (bool(other.last) and entry.path.startswith(f"{other.last}/"))
 
-    def _judge(self, source: Entry, target: Entry | None, *, blocked: bool) -> None:
+    def _add_source(self, source: Entry, target: Entry | None, *, is_blocked: bool) -> None:
         is_check = False
         if target is not None and target.size == source.size:
             if self._comparison.checksum or source.mtime is None or target.mtime is None:
@@ -132,7 +135,7 @@ class Planner:
                 self.plan.same += 1
                 return
         step = Step(source.path, source.size, is_check)
-        (self.plan.late if blocked else self.plan.steps).add(step)
+        (self.plan.late if is_blocked else self.plan.steps).add(step)
         self.plan.bytes += source.size
 
 
@@ -141,7 +144,7 @@ def same_time(one: int, other: int, grain: int) -> bool:
 
 
 def distinct(entries: Iterator[Entry]) -> Iterator[Entry]:
-    """A folder that changes while it is listed may name a file twice."""
+    """Drop duplicates: a folder that changes while it is listed may name a file twice."""
     last: str | None = None
     for entry in entries:
         if entry.path != last:
@@ -150,7 +153,7 @@ def distinct(entries: Iterator[Entry]) -> Iterator[Entry]:
 
 
 class Pair(NamedTuple):
-    """What is in either listing, together if it is in both; and what comes next in each."""
+    """The entries of one path in both listings, and the next entry of each."""
 
     source: Entry | None
     target: Entry | None
@@ -174,5 +177,5 @@ def paired(sources: Iterator[Entry], targets: Iterator[Entry]) -> Iterator[Pair]
 
 
 def key_of(entry: Entry | None) -> tuple[bool, bytes]:
-    """The end of a listing comes after all that is in it."""
+    """Return the sort key of an entry; the end of a listing (None) sorts last."""
     return (True, b"") if entry is None else (False, place_of(entry))

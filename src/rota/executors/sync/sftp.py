@@ -1,8 +1,8 @@
-"""A folder of another machine, by SFTP. Room: executors/sync.
+"""Implements `Tree` for a folder on an SFTP server.
 
-Links are left alone, and no folder is written to before it was seen to be a folder: SFTP cannot
-hold a folder open, so this is a look before the leap and not, as for folders of this machine, a
-promise. How the machine is reached is told in ssh.py.
+Links are skipped, and a folder is written to only after a check that it is a folder. SFTP cannot
+hold a folder open, so unlike with folders of this machine the check is not a guarantee. `ssh.py`
+opens the connection.
 """
 
 import asyncio
@@ -36,15 +36,15 @@ from rota.executors.sync.tree import (
     new_sha256,
 )
 
-# Seconds for tidying up after a cancelled attempt, which has little time.
+# Seconds for the clean-up after a cancelled attempt, which has little time.
 CLEANING = 0.5
-# Folders that were seen to be folders; a tree of more than so many is looked at again.
+# Limit of the cache of checked folders; beyond it, folders are checked again.
 MOST_KNOWN = 10_000
 
 
 @dataclass(slots=True, kw_only=True)
 class SftpTree:
-    """`now` is in seconds and tells how old a leftover is."""
+    """A folder on an SFTP server. `now` returns seconds, for the age of leftover files."""
 
     location: Location
     names: TemporaryNames
@@ -52,7 +52,7 @@ class SftpTree:
     now: Callable[[], float]
     nests: bool = True
     stores_sha256: bool = False
-    # What version 3 of the protocol knows of time.
+    # Version 3 of the protocol has a resolution of one second.
     grain: int = SECOND
     seen: Seen = field(default_factory=Seen)
     _connection: Any = None
@@ -69,15 +69,16 @@ class SftpTree:
         with self._translated():
             self._sftp = await self._connection.start_sftp_client(path_encoding=None)
         with self._usable():
-            found = await self._sftp.stat(self._root())
-        if not is_folder(found):
-            raise Broken("place not usable", f"the place {place.name} is no folder", final=True)
+            status = await self._sftp.stat(self._root())
+        if not is_folder(status):
+            message = f"the path of the place {place.name} is not a folder"
+            raise Broken("place not usable", message, final=True)
         try:
             await self._descend(names_of(self.location.path), self._root(), make=make)
         except Gone:
             return False
         except Trouble:
-            message = f"{self.shown} is not a folder that can be used"
+            message = f"{self.shown} is not a usable folder"
             raise Broken("folder not usable", message, final=True) from None
         return True
 
@@ -89,13 +90,13 @@ class SftpTree:
 
     async def files(self) -> AsyncGenerator[list[Entry], None]:
         batch: list[Entry] = []
-        waiting = [""]
-        while waiting:
-            where = waiting.pop()
+        pending = [""]
+        while pending:
+            parent = pending.pop()
             try:
                 with self._translated():
-                    async for one in self._sftp.scandir(self._whole(where)):
-                        entry = self._look(where, one, waiting)
+                    async for item in self._sftp.scandir(self._whole(parent)):
+                        entry = self._inspect(parent, item, pending)
                         if entry is not None:
                             batch.append(entry)
                         if len(batch) == BATCH:
@@ -104,7 +105,7 @@ class SftpTree:
             except Gone:
                 continue
             except Trouble as trouble:
-                self.seen.closed.append((where, str(trouble)))
+                self.seen.closed.append((parent, str(trouble)))
         if batch:
             yield batch
 
@@ -114,7 +115,7 @@ class SftpTree:
 
     @contextlib.asynccontextmanager
     async def read(self, path: str) -> AsyncIterator[Reading]:
-        # A link that took the file's place would be followed by open.
+        # `open` would follow a link that has replaced the file.
         before = await self.facts(path)
         with self._translated():
             file = await self._sftp.open(self._whole(path), "rb")
@@ -129,13 +130,13 @@ class SftpTree:
         temporary = self._whole(joined(folder, self.names.next()))
         is_done = False
         try:
-            with self._translated(gone=Trouble("its folder in the target is gone")):
+            with self._translated(gone=Trouble("its folder in the target no longer exists")):
                 await self._fill(temporary, delivery)
                 await self._publish(temporary, path)
             is_done = True
         finally:
             if not is_done:
-                # What stays for want of a connection is removed by the next attempt.
+                # If the connection is lost, the next attempt removes the file.
                 with contextlib.suppress(Exception):
                     async with asyncio.timeout(CLEANING):
                         await self._sftp.remove(temporary)
@@ -157,9 +158,9 @@ class SftpTree:
             async with contextlib.aclosing(delivery.chunks()) as chunks:
                 async for chunk in chunks:
                     await file.write(chunk)
-            found = await file.stat()
-            if found.size != delivery.sent:
-                raise Trouble("what arrived is not as long as what was sent")
+            status = await file.stat()
+            if status.size != delivery.sent:
+                raise Trouble("the copy has a different size than the data sent")
             if delivery.sha256 is not None:
                 await self._compare(file, delivery.sha256)
             seconds = delivery.facts.mtime // SECOND
@@ -173,7 +174,7 @@ class SftpTree:
             at += len(chunk)
             await hashed(digest, chunk, self.threads)
         if digest.hexdigest() != wanted:
-            raise Trouble("what arrived has another checksum than what was sent")
+            raise Trouble("the copy has a different checksum than the data sent")
 
     async def _publish(self, temporary: bytes, path: str) -> None:
         import asyncssh  # noqa: PLC0415 - an extra
@@ -182,7 +183,7 @@ class SftpTree:
         try:
             await self._sftp.posix_rename(temporary, whole)
         except asyncssh.SFTPOpUnsupported:
-            # An old server: between the two the file is missing, but it is never half of one.
+            # An old server: the file is missing between both calls, but never incomplete.
             with contextlib.suppress(asyncssh.SFTPNoSuchFile):
                 await self._sftp.remove(whole)
             await self._sftp.rename(temporary, whole)
@@ -193,16 +194,16 @@ class SftpTree:
             await self._sftp.posix_rename(temporary, whole)
 
     async def _clear_folders(self, whole: bytes) -> None:
-        """Take a folder away that holds nothing but folders; any file in it makes this fail."""
-        async for one in self._sftp.scandir(whole):
-            if one.filename not in {b".", b".."}:
-                if not is_folder(one.attrs):
-                    raise Trouble("a folder of the target is in its way")
-                await self._clear_folders(posixpath.join(whole, one.filename))
+        """Remove a folder that contains only folders; fails if there is a file in it."""
+        async for item in self._sftp.scandir(whole):
+            if item.filename not in {b".", b".."}:
+                if not is_folder(item.attrs):
+                    raise Trouble("blocked by a folder in the target")
+                await self._clear_folders(posixpath.join(whole, item.filename))
         await self._sftp.rmdir(whole)
 
     async def _ensure(self, folder: str) -> None:
-        """The folder, made if it is missing, and no link on the way to it."""
+        """Create the folder if it is missing; refuse links on the way to it."""
         if folder and folder not in self._known:
             if len(self._known) >= MOST_KNOWN:
                 self._known.clear()
@@ -217,36 +218,36 @@ class SftpTree:
             whole = posixpath.join(whole, name.encode(errors="surrogateescape"))
             with self._translated():
                 try:
-                    found = await self._sftp.lstat(whole)
+                    status = await self._sftp.lstat(whole)
                 except asyncssh.SFTPNoSuchFile:
                     if not make:
                         raise
-                    # Another copy may have made it meanwhile; then the look tells.
+                    # A parallel copy may have created it; then `lstat` finds it.
                     with contextlib.suppress(asyncssh.SFTPError):
                         await self._sftp.mkdir(whole)
-                    found = await self._sftp.lstat(whole)
-            if not is_folder(found):
-                raise Trouble("a file or a link of the target is in its way")
+                    status = await self._sftp.lstat(whole)
+            if not is_folder(status):
+                raise Trouble("blocked by a file or link in the target")
 
-    def _look(self, where: str, one: Any, waiting: list[str]) -> Entry | None:
-        if one.filename in {b".", b".."}:
+    def _inspect(self, parent: str, item: Any, pending: list[str]) -> Entry | None:
+        if item.filename in {b".", b".."}:
             return None
-        name = one.filename.decode(errors="surrogateescape")
-        path, mode = joined(where, name), one.attrs.permissions or 0
+        name = item.filename.decode(errors="surrogateescape")
+        path, mode = joined(parent, name), item.attrs.permissions or 0
         if "/" in name:
-            self.seen.closed.append((path, "no file can have this name"))
+            self.seen.closed.append((path, "invalid file name"))
             return None
         if stat.S_ISDIR(mode):
-            waiting.append(path)
+            pending.append(path)
         elif stat.S_ISLNK(mode):
             self.seen.links += 1
         elif not stat.S_ISREG(mode):
             self.seen.specials += 1
         elif name.startswith(TEMPORARY):
-            if self.names.is_over(name, self.now() - (one.attrs.mtime or 0)):
+            if self.names.is_over(name, self.now() - (item.attrs.mtime or 0)):
                 self.seen.leftover(path)
         else:
-            return Entry(path, one.attrs.size or 0, (one.attrs.mtime or 0) * SECOND)
+            return Entry(path, item.attrs.size or 0, (item.attrs.mtime or 0) * SECOND)
         return None
 
     def _root(self) -> bytes:
@@ -259,7 +260,7 @@ class SftpTree:
         )
 
     async def _shut(self, file: Any) -> None:
-        """A connection that is lost has closed it already."""
+        """Close a file; ignore errors, since a lost connection has closed it already."""
         with contextlib.suppress(Exception):
             async with asyncio.timeout(CLEANING):
                 await file.close()
@@ -271,7 +272,7 @@ class SftpTree:
                 yield
         except (Gone, Trouble):
             name = self.location.place.name
-            message = f"the folder of the place {name} is not there, or not for this user"
+            message = f"the folder of the place {name} does not exist or is not accessible"
             raise Broken("place not usable", message, final=True) from None
 
     @contextlib.contextmanager
@@ -301,7 +302,7 @@ class SftpTree:
 
 
 class SftpReading:
-    """A file of another machine, open for reading."""
+    """A file on an SFTP server, open for reading."""
 
     def __init__(self, tree: SftpTree, file: Any, facts: Facts) -> None:
         self._tree = tree
@@ -310,10 +311,10 @@ class SftpReading:
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         at = 0
-        with self._tree._translated():  # noqa: SLF001 - the two are one thing
+        with self._tree._translated():  # noqa: SLF001 - both classes belong together
             while chunk := await self._file.read(CHUNK, at):
                 at += len(chunk)
-                # One that grows faster than it is read would have no end.
+                # Reading a file that grows faster than it is read would never end.
                 if at > self.facts.size:
                     raise Changed
                 yield chunk
@@ -328,5 +329,5 @@ def is_folder(found: Any) -> bool:
 
 def facts_of(found: Any) -> Facts:
     if not stat.S_ISREG(found.permissions or 0):
-        raise Trouble("it is not a file any more")
+        raise Trouble("no longer a regular file")
     return Facts(size=found.size or 0, mtime=(found.mtime or 0) * SECOND, grain=SECOND)

@@ -1,16 +1,16 @@
-"""Turns the payload of a sync job into an order. Room: executors/sync.
+"""Parses the payload of a sync job into an order.
 
-The fields are those of `SyncPayload`. Whether the folders are there is seen when the job runs.
+`SyncPayload` defines the fields. Whether the folders exist turns out when the job runs.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from rota.contract.payloads.reading import read_payload
+from rota.contract.payloads.reader import read_payload
 from rota.contract.payloads.sync import SyncPayload
 from rota.core.errors import InvalidInput
-from rota.core.tenancy import DEFAULT_TENANT, refuse_resource
+from rota.core.tenancy import DEFAULT_TENANT, build_resource_error
 from rota.executors.sync.patterns import Choice, read_patterns
 from rota.executors.sync.places import Location, Place
 from rota.executors.sync.tree import names_of
@@ -21,7 +21,7 @@ EXAMPLE: Final = '{"from": "photos:/2026", "to": "backup:/2026"}'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What to bring where."""
+    """A parsed sync job: source, target and options."""
 
     source: Location
     target: Location
@@ -37,49 +37,47 @@ class Order:
 def read_order(
     payload: object, *, places: Mapping[str, Place], tenant: str = DEFAULT_TENANT
 ) -> Order:
-    """`places` are those that are open to the tenant."""
-    given = read_payload(SyncPayload, payload, example=EXAMPLE)
-    source = _find_location("from", given.from_, places, tenant)
-    target = _find_location("to", given.to, places, tenant)
+    """Parse a payload; `places` are the places that the tenant may use."""
+    fields = read_payload(SyncPayload, payload, example=EXAMPLE)
+    source = _find_location("from", fields.from_, places, tenant)
+    target = _find_location("to", fields.to, places, tenant)
     if target.place.read_only:
-        raise InvalidInput("to", target.shown, "a place that may be written to; this one may not")
+        raise InvalidInput("to", target.shown, "this place is read-only; use a writable place")
     if source.overlaps(target):
-        raise InvalidInput(
-            "to", target.shown, f"a folder that has nothing to do with {source.shown}"
-        )
+        raise InvalidInput("to", target.shown, f"must not overlap with {source.shown}")
     return Order(
         source=source,
         target=target,
         choice=Choice(
-            include=read_patterns("include", given.include),
-            exclude=read_patterns("exclude", given.exclude),
+            include=read_patterns("include", fields.include),
+            exclude=read_patterns("exclude", fields.exclude),
         ),
-        mirror=given.mode == "mirror",
-        checksum=given.compare == "checksum",
-        dry_run=given.dry_run,
-        max_delete=given.max_delete,
-        allow_empty=given.allow_empty,
-        parallel=given.parallel,
+        mirror=fields.mode == "mirror",
+        checksum=fields.compare == "checksum",
+        dry_run=fields.dry_run,
+        max_delete=fields.max_delete,
+        allow_empty=fields.allow_empty,
+        parallel=fields.parallel,
     )
 
 
 def _find_location(field: str, text: str, places: Mapping[str, Place], tenant: str) -> Location:
     name, colon, path = text.partition(":")
     if not colon:
-        raise InvalidInput(field, text, "a place and a path in it, such as photos:/2026")
+        raise InvalidInput(field, text, "expected PLACE:PATH, such as photos:/2026")
     place = places.get(name)
     if place is None:
         setting = "executors.places.NAME.tenants"
-        raise refuse_resource(field, text, tenant=tenant, available=places, setting=setting)
+        raise build_resource_error(field, text, tenant=tenant, available=places, setting=setting)
     names = names_of(path)
-    if ".." in names or "." in names or "\0" in path or not _encodable(path):
-        raise InvalidInput(field, text, "a path that stays in its place, without . and ..")
+    if ".." in names or "." in names or "\0" in path or not _is_encodable(path):
+        raise InvalidInput(field, text, "path must stay inside its place, without . and ..")
     if len(path) > LONGEST_PATH:
-        raise InvalidInput(field, text, f"a path of at most {LONGEST_PATH} characters")
+        raise InvalidInput(field, text, f"path must be at most {LONGEST_PATH} characters")
     return Location(place=place, path="/".join(names))
 
 
-def _encodable(text: str) -> bool:
+def _is_encodable(text: str) -> bool:
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,11 +1,11 @@
-"""Values that are kept on disk, and sorted there. Room: executors/sync.
+"""Stores and sorts values on disk.
 
-A listing of a million files would be several hundred megabytes of objects. It is sorted in pieces
-of `PIECE` values, each written to a file, and read back by merging the files: what is in memory is
-one piece, and a line of each file. Listings of fewer values never touch the disk. The files have no
-names, so whatever ends this process, nothing of them stays.
+A listing of a million files would take several hundred megabytes of objects. It is sorted in pieces
+of `PIECE` values, each written to a file, and read back by merging the files, so that only one
+piece and one line of each file are in memory. Shorter listings stay in memory. The files have no
+names, so they disappear with the process.
 
-Values are tuples of JSON: a path that is no UTF-8 has lone surrogates, which JSON's escapes hold.
+Values are tuples encoded as JSON, whose escapes preserve the lone surrogates of a non-UTF-8 path.
 """
 
 import heapq
@@ -18,31 +18,31 @@ from typing import IO, Generic, TypeVar
 T = TypeVar("T", bound=tuple[object, ...])
 
 PIECE = 20_000
-# Files that are merged at once: a process may have 1024 open.
+# Files that are merged at once; a process may have 1024 open files.
 MOST_FILES = 64
 
 
 class Spool(Generic[T]):
-    """Values in the order in which they were added; small ones stay in memory."""
+    """Stores values in insertion order, on disk if there are many."""
 
     def __init__(self, kind: Callable[..., T]) -> None:
         self._kind = kind
-        self._fresh: list[T] = []
+        self._buffer: list[T] = []
         self._file: IO[str] | None = None
         self.count = 0
 
     def add(self, value: T) -> None:
-        self._fresh.append(value)
+        self._buffer.append(value)
         self.count += 1
-        if len(self._fresh) == PIECE:
+        if len(self._buffer) == PIECE:
             self._file = self._file or new_file()
-            write(self._file, self._fresh)
-            self._fresh = []
+            write(self._file, self._buffer)
+            self._buffer = []
 
     def __iter__(self) -> Iterator[T]:
         if self._file is not None:
             yield from read(self._file, self._kind)
-        yield from self._fresh
+        yield from self._buffer
 
     def close(self) -> None:
         if self._file is not None:
@@ -50,26 +50,26 @@ class Spool(Generic[T]):
 
 
 class Sorter(Generic[T]):
-    """Values by `key`, whatever order they came in."""
+    """Returns values sorted by `key`, on disk if there are many."""
 
     def __init__(self, kind: Callable[..., T], key: Callable[[T], bytes]) -> None:
         self._kind = kind
         self._key = key
-        self._fresh: list[T] = []
+        self._buffer: list[T] = []
         self._files: list[IO[str]] = []
         self.count = 0
 
     def add(self, values: Iterable[T]) -> None:
-        before = len(self._fresh)
-        self._fresh.extend(values)
-        self.count += len(self._fresh) - before
-        if len(self._fresh) >= PIECE:
+        before = len(self._buffer)
+        self._buffer.extend(values)
+        self.count += len(self._buffer) - before
+        if len(self._buffer) >= PIECE:
             self._spill()
 
     def __iter__(self) -> Iterator[T]:
-        self._fresh.sort(key=self._key)
+        self._buffer.sort(key=self._key)
         pieces = [read(file, self._kind) for file in self._files]
-        return heapq.merge(*pieces, self._fresh, key=self._key)
+        return heapq.merge(*pieces, self._buffer, key=self._key)
 
     def close(self) -> None:
         for file in self._files:
@@ -77,16 +77,16 @@ class Sorter(Generic[T]):
         self._files = []
 
     def _spill(self) -> None:
-        self._fresh.sort(key=self._key)
+        self._buffer.sort(key=self._key)
         file = new_file()
-        write(file, self._fresh)
-        self._fresh = []
+        write(file, self._buffer)
+        self._buffer = []
         self._files.append(file)
         if len(self._files) == MOST_FILES:
-            one = new_file()
-            write(one, self)
+            merged = new_file()
+            write(merged, self)
             self.close()
-            self._files = [one]
+            self._files = [merged]
 
 
 def new_file() -> IO[str]:

@@ -1,7 +1,7 @@
-"""The connection to a machine that holds a place. Room: executors/sync.
+"""Opens the SSH connection to an SFTP place, through `asyncssh` (extra `sync`).
 
-Through `asyncssh` (extra `sync`). The machine must show one of the keys that the operator named; no
-file of the worker's user (known hosts, configuration, agent, keys) is looked at.
+The server must present one of the host keys from the settings. Files of the worker's user (known
+hosts, configuration, agent, keys) are ignored.
 """
 
 from importlib import import_module
@@ -18,7 +18,7 @@ KEEP_ALIVE = 15.0
 
 async def connect(place: Place, threads: Threads) -> Any:
     try:
-        # Importing takes longer than the loop may be held up.
+        # Importing it would block the event loop for too long.
         asyncssh = await threads.run(import_module, "asyncssh")
     except ImportError:
         message = f"the place {place.name} needs rota[sync] on this worker: asyncssh is missing"
@@ -39,7 +39,7 @@ async def connect(place: Place, threads: Threads) -> Any:
             **await threads.run(credentials, place),
         )
     except asyncssh.HostKeyNotVerifiable:
-        message = f"the machine of {place.name} shows another key than host_keys says"
+        message = f"the server of the place {place.name} presents a key that is not in host_keys"
         raise Broken("wrong host key", message, final=True) from None
     except asyncssh.PermissionDenied:
         message = f"the place {place.name} does not accept the worker's credentials"
@@ -50,7 +50,7 @@ async def connect(place: Place, threads: Threads) -> Any:
 
 
 def credentials(place: Place) -> dict[str, Any]:
-    """A key, with its passphrase if it has one; else a password."""
+    """Return the place's private key, or else its password."""
     import asyncssh  # noqa: PLC0415 - an extra
 
     if place.key_file is None:
@@ -58,7 +58,7 @@ def credentials(place: Place) -> dict[str, Any]:
     try:
         key = asyncssh.read_private_key(place.key_file, place.secret)
     except (OSError, ValueError, asyncssh.Error):
-        message = f"key_file of the place {place.name} is not a private key that can be read"
+        message = f"key_file of the place {place.name} is not a readable private key"
         raise Broken("place not usable", message, final=True) from None
     return {"client_keys": [key], "password": None}
 
@@ -67,7 +67,7 @@ def doorkeeper(place: Place) -> Any:
     import asyncssh  # noqa: PLC0415 - an extra
 
     class Doorkeeper(asyncssh.SSHClient):
-        """Goes on with a machine that shows one of the keys that the operator named."""
+        """Accepts only a server that presents one of the configured host keys."""
 
         def validate_host_public_key(
             self, host: str, addr: str, port: int, key: asyncssh.SSHKey

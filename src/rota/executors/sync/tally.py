@@ -1,26 +1,26 @@
-"""What was done, what went wrong, and how that is told. Room: executors/sync."""
+"""Counts the work and the errors of an attempt, and reports its progress and result."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from rota.core.executor import Context, Stream
+from rota.core.executor import AttemptContext, Stream
 from rota.core.outcome import Failed, Failure
 from rota.executors.sync.planning import Plan
 from rota.executors.sync.tree import printable
 
 MOST_TOLD = 20
 MOST_LISTED = 200
-# Of the names in a result, whose limit is 64 KB, and of a message, whose limit is 8 KB.
+# Limits for the names in a result (which may have 64 KB) and for a message (8 KB).
 MOST_BYTES = 24 * 1024
 LONGEST_MESSAGE = 4 * 1024
-# A file counts as so many bytes beside its own, or a million empty ones would show no progress.
+# Bytes added per file, so that a million empty files show progress.
 PER_FILE = 16 * 1024
 TOLD_EVERY = 0.25
 
 
 @dataclass(slots=True)
 class Listed:
-    """The first names of many."""
+    """Keeps the first names of many, and counts all."""
 
     names: list[str] = field(default_factory=list)
     count: int = 0
@@ -40,9 +40,9 @@ class Listed:
 
 @dataclass(slots=True, kw_only=True)
 class Tally:
-    """Counts one attempt; `monotonic` is in seconds."""
+    """Counts the work of one attempt; `monotonic` returns seconds."""
 
-    context: Context
+    context: AttemptContext
     monotonic: Callable[[], float]
     copied: int = 0
     skipped: int = 0
@@ -53,11 +53,11 @@ class Tally:
     told: list[str] = field(default_factory=list)
     copies: Listed = field(default_factory=Listed)
     removals: Listed = field(default_factory=Listed)
-    # Bytes that are under way: of files that have not arrived.
+    # Bytes sent of files that have not arrived completely.
     sending: int = 0
     _all_bytes: int = 0
     _all_files: int = 0
-    # Bytes of files that are done, skipped or given up.
+    # Bytes of files that were copied, skipped or failed.
     _passed: int = 0
     _files: int = 0
     _began: float = field(init=False)
@@ -74,16 +74,16 @@ class Tally:
         self.context.write(Stream.STDOUT, f"{line}\n".encode())
 
     def trouble(self, path: str, reason: str) -> None:
-        """One file less; the others go on."""
+        """Record that one file failed."""
         self.troubles += 1
-        line = f"{printable(path) or 'the folder itself'}: {reason}"
+        line = f"{printable(path) or '(root folder)'}: {reason}"
         if len(self.told) < MOST_TOLD:
             self.told.append(line)
         self.context.write(Stream.STDERR, f"{line}\n".encode())
 
     def sent(self, size: int) -> None:
         self.sending += size
-        self._tell()
+        self._report_progress()
 
     def arrived(self, size: int) -> None:
         self.copied += 1
@@ -91,17 +91,17 @@ class Tally:
         self.sending -= size
 
     def passed(self, size: int) -> None:
-        """A file is dealt with, one way or another."""
+        """Record that a file was copied, skipped or failed."""
         self._files += 1
         self._passed += size
-        self._tell()
+        self._report_progress()
 
     def end(self) -> None:
-        """The last that is told is not left out for having come too soon."""
+        """Report the final progress, regardless of the interval."""
         self._last = -TOLD_EVERY
-        self._tell()
+        self._report_progress()
 
-    def _tell(self) -> None:
+    def _report_progress(self) -> None:
         now = self.monotonic()
         if now - self._last < TOLD_EVERY:
             return
@@ -124,7 +124,7 @@ class Tally:
         }
 
     def foretold(self, refusal: str | None) -> dict[str, object]:
-        """The result of a dry run."""
+        """Return the result of a dry run."""
         return {
             "dry_run": True,
             "would_copy": self.copies.count,
@@ -139,10 +139,10 @@ class Tally:
         }
 
     def failed(self) -> Failed:
-        many = f"{self.troubles} files" if self.troubles != 1 else "1 file"
+        count = f"{self.troubles} files" if self.troubles != 1 else "1 file"
         rest = self.troubles - len(self.told)
-        said = "; ".join(self.told) + (f"; and {rest} more" if rest else "")
-        message = f"{many} could not be brought over, {self.copied} were: {said}"
+        reasons = "; ".join(self.told) + (f"; and {rest} more" if rest else "")
+        message = f"{count} could not be copied, {self.copied} copied: {reasons}"
         return failed("files left behind", message)
 
     def _seconds(self) -> float:
@@ -155,7 +155,7 @@ def failed(type_: str, message: str, *, final: bool = False) -> Failed:
 
 
 def size_of(count: int) -> str:
-    """`1.4 GB`, as people read it."""
+    """Format a number of bytes, such as `1.4 GB`."""
     size = float(count)
     for unit in ("B", "kB", "MB", "GB"):
         if size < 1000:

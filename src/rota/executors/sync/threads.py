@@ -1,7 +1,7 @@
-"""Blocking calls beside the event loop. Room: executors/sync.
+"""Runs blocking calls in threads, beside the event loop.
 
-A cancelled attempt waits for the call that is under way, which is short (a chunk of a file): a file
-must not be closed while a thread still writes to it. Cancelled once more, it does not wait.
+A cancelled attempt waits for the running call, which is short (a chunk of a file): a file must not
+be closed while a thread still writes to it. After a second cancellation it does not wait.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 MOST = 32
-# What is hashed in less time than it takes to go to a thread.
+# Bytes that are hashed faster than a call in a thread takes.
 SMALL = 64 * 1024
 
 

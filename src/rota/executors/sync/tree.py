@@ -1,8 +1,8 @@
-"""What a place must be able to do, whatever it is made of. Room: executors/sync.
+"""Defines the interface of a file tree: folder, object store or SFTP server.
 
-Paths are relative to what the job names, with slashes, as `os.fsdecode` makes them: bytes that are
-no UTF-8 survive the way from one folder to another. Trees translate what their libraries raise into
-the four errors below; nothing else tells a caller what happened, and none of them shows a secret.
+Paths are relative to the job's folder, with slashes, decoded with `os.fsdecode`, so that bytes that
+are not UTF-8 survive. Trees translate the exceptions of their libraries into the four errors below,
+none of which shows a secret.
 """
 
 import errno
@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 from uuid import UUID
 
 CHUNK = 1024 * 1024
-# Listings hand over so many files at once.
+# Files per batch of a listing.
 BATCH = 1000
 SECOND = 1_000_000_000
 TEMPORARY = ".rota-sync-"
@@ -22,7 +22,7 @@ MOST_LEFTOVERS = 1000
 
 
 class Broken(Exception):
-    """The attempt cannot go on; `final` when another one could not, either."""
+    """The attempt cannot continue; `final` if a retry cannot help."""
 
     def __init__(self, type_: str, message: str, *, final: bool = False) -> None:
         super().__init__(message)
@@ -31,19 +31,19 @@ class Broken(Exception):
 
 
 class Trouble(Exception):
-    """One file, or one folder, cannot be dealt with; the others can."""
+    """One file or folder failed; the attempt continues with the others."""
 
 
 class Gone(Exception):
-    """The file is not there any more."""
+    """The file no longer exists."""
 
 
 class Changed(Exception):
-    """The file is not what it was when reading began."""
+    """The file changed while it was read."""
 
 
 class Entry(NamedTuple):
-    """A file of a listing; `mtime` in nanoseconds, None where only the file itself tells."""
+    """A file of a listing; `mtime` in nanoseconds, None if the listing does not contain it."""
 
     path: str
     size: int
@@ -52,8 +52,9 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What one file says of itself. `mtime` is good to `grain` nanoseconds; `is_arrival` when it is
-    only the time at which an object store got the file.
+    """The attributes of one file. `mtime` has a resolution of `grain` nanoseconds.
+
+    `is_arrival` means that `mtime` is only the time at which an object store received the file.
     """
 
     size: int
@@ -64,37 +65,37 @@ class Facts:
 
 
 class Reading(Protocol):
-    """A file that is being read."""
+    """A file that is open for reading."""
 
     @property
     def facts(self) -> Facts: ...
     def chunks(self) -> AsyncGenerator[bytes, None]:
-        """All of it. Raises `Changed` after the last chunk if it is not the file that it was."""
+        """Yield the content. Raises `Changed` after the last chunk if the file has changed."""
 
 
 class Delivery(Protocol):
-    """A file on its way to a tree: what to write, and what must have arrived."""
+    """A file to write into a tree, and what must have arrived."""
 
     @property
     def facts(self) -> Facts:
-        """Of the source; with its checksum if that was asked for and the tree `stores_sha256`."""
+        """Attributes of the source; with a checksum if it is needed and the tree stores it."""
         ...
 
     @property
     def sent(self) -> int:
-        """Bytes so far."""
+        """Number of bytes sent so far."""
         ...
 
     @property
     def sha256(self) -> str | None:
-        """Of all bytes, once they are sent; None if nobody asked for it."""
+        """Checksum of all bytes, once they are sent; None if it is not compared."""
         ...
 
     def chunks(self) -> AsyncGenerator[bytes, None]: ...
 
 
 class Tree(Protocol):
-    """Files below one location."""
+    """The files below one location."""
 
     @property
     def shown(self) -> str:
@@ -103,47 +104,48 @@ class Tree(Protocol):
 
     @property
     def nests(self) -> bool:
-        """Whether a file and a folder cannot have the same name."""
+        """Whether a file and a folder of the same name exclude each other."""
         ...
 
     @property
     def grain(self) -> int:
-        """How exactly it keeps times, in nanoseconds."""
+        """Resolution of its times, in nanoseconds."""
         ...
 
     @property
     def stores_sha256(self) -> bool:
-        """Whether it keeps a checksum beside a file, which it must know before the file comes."""
+        """Whether it stores a checksum with a file, which it needs before the upload."""
         ...
 
     @property
     def seen(self) -> "Seen":
-        """What the listing saw beside files."""
+        """What the listing found besides files."""
         ...
 
     async def open(self, *, make: bool) -> bool:
-        """Connect and look whether the folder is there; `make` it if only that is missing."""
+        """Connect and return whether the folder exists; with `make`, create a missing folder."""
 
     async def close(self) -> None: ...
     def files(self) -> AsyncGenerator[list[Entry], None]:
-        """All files in batches, in any order."""
+        """Yield all files in batches, in any order."""
 
     async def facts(self, path: str) -> Facts: ...
     def read(self, path: str) -> AbstractAsyncContextManager[Reading]: ...
     async def write(self, path: str, delivery: Delivery) -> None:
-        """Put all of it under its name, or nothing."""
+        """Write the file atomically: completely or not at all."""
 
     async def delete(self, path: str) -> None:
-        """Also the folders that are empty then. What is gone already is fine."""
+        """Delete a file, and the folders that become empty. Ignores a missing file."""
 
 
 @dataclass(slots=True)
 class Seen:
     links: int = 0
     specials: int = 0
-    # What could not be listed, and why: it is not known what is there, so nothing is deleted.
+    # Folders that could not be listed, with the reason. Their content is unknown, so nothing is
+    # deleted.
     closed: list[tuple[str, str]] = field(default_factory=list)
-    # Temporary names of attempts that are over.
+    # Temporary files of attempts that have ended.
     leftovers: list[str] = field(default_factory=list)
 
     def leftover(self, path: str) -> None:
@@ -153,22 +155,22 @@ class Seen:
 
 @dataclass(slots=True)
 class TemporaryNames:
-    """Names that no file has: short, for the longest file names have no room for more.
+    """Generates names of temporary files, short enough for file systems with short names.
 
-    They tell the run and the attempt, so that an attempt knows what an earlier one left behind from
-    what another run is writing at this moment.
+    They contain the run and the attempt, so that an attempt can tell leftovers of earlier attempts
+    from files that another run is writing.
     """
 
     run_id: UUID
     attempt: int
-    _made: int = 0
+    _count: int = 0
 
     def next(self) -> str:
-        self._made += 1
-        return f"{TEMPORARY}{self.run_id.hex}-{self.attempt}-{self._made}"
+        self._count += 1
+        return f"{TEMPORARY}{self.run_id.hex}-{self.attempt}-{self._count}"
 
     def is_over(self, name: str, age: float) -> bool:
-        """Whether nobody writes to it: an earlier attempt of this run, or silent for a day."""
+        """Return whether it is a leftover: of an earlier attempt, or unchanged for a day."""
         run, _, rest = name.removeprefix(TEMPORARY).partition("-")
         attempt = rest.partition("-")[0]
         if run == self.run_id.hex and attempt.isdigit():
@@ -185,7 +187,7 @@ def names_of(path: str) -> list[str]:
 
 
 def is_plain(path: str) -> bool:
-    """Whether it leads down, name by name, and nowhere else."""
+    """Return whether a path only leads downwards, without empty names, `.` and `..`."""
     return "\0" not in path and not any(name in {"", ".", ".."} for name in path.split("/"))
 
 
@@ -194,12 +196,12 @@ def joined(folder: str, name: str) -> str:
 
 
 def printable(path: str) -> str:
-    """A path for people: one line of UTF-8, whatever it is made of."""
+    """Return a path as one printable line of UTF-8."""
     text = path.encode(errors="surrogateescape").decode(errors="backslashreplace")
     return "".join(
-        one if one.isprintable() else one.encode("unicode_escape").decode() for one in text
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
     )
 
 
-# What every further file would meet, too.
+# Errors that every further file would meet as well.
 HOPELESS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE})

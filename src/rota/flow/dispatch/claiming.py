@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from rota.core.clock import Clock
+from rota.core.clock import ClockSource
 from rota.flow.dispatch.lanes import LaneMemory
 from rota.flow.dispatch.limiting import Limiting
 from rota.runtime.offset import Offset
@@ -63,7 +63,7 @@ class Claiming:
     begin: Callable[[Sequence[Claimed]], Awaitable[None]]
     begin_gated: Callable[[Sequence[Claimed]], Awaitable[None]]
     held_runs: Callable[[], Sequence[UUID]]
-    clock: Clock
+    clock: ClockSource
     offset: Offset = field(default_factory=Offset)
     # No slot was free in the last pass: a freed slot must wake the claimer.
     is_full: bool = False

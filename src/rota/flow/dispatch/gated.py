@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.gates import Candidate, choose, payments
+from rota.core.gates import Candidate, choose_candidates, compute_payments
 from rota.store import gates
 from rota.store.driver import Connection
 from rota.store.gates import Entry, GateLane, Ready
@@ -109,7 +109,7 @@ async def _claim_passing(
     )
     async with transaction(conn):
         entered = await gates.enter(conn, entry)
-        chosen = choose(candidates, entered.standings, room=room, now=entered.now)
+        chosen = choose_candidates(candidates, entered.standings, room=room, now=entered.now)
         if not chosen:
             return []
         claimed = await gates.claim(
@@ -117,7 +117,7 @@ async def _claim_passing(
         )
         taken = {run.id for run in claimed}
         passed = [candidate.gates for candidate in chosen if candidate.id in taken]
-        await gates.pay(conn, payments(passed, entered.standings, now=entered.now))
+        await gates.pay(conn, compute_payments(passed, entered.standings, now=entered.now))
     return claimed
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from uuid import UUID
 
-from rota.core.gates import capped, payments
+from rota.core.gates import cap_shares, compute_payments
 from rota.store import gates, live_runs
 from rota.store.driver import Connection
 from rota.store.gates import Entered, Entry
@@ -94,7 +94,7 @@ async def claim_guarded(  # noqa: PLR0913 — the plain claim's arguments and th
         entered = await gates.enter(conn, entry)
         claimed = await _claim_within_caps(conn, want, entry, entered)
         passed = [_gates_of(run, want.queue_id, entry) for run in claimed]
-        await gates.pay(conn, payments(passed, entered.standings, now=entered.now))
+        await gates.pay(conn, compute_payments(passed, entered.standings, now=entered.now))
     return claimed
 
 
@@ -130,7 +130,7 @@ async def _claim_within_caps(
         taken = Counter(run.tenant_id for run in claimed)
         left = {tenant: cap - taken[tenant] for tenant, cap in caps.items()}
         waiting = [walk for walk in waiting if left.get(walk.lane.tenant, 1)]
-        shares = capped([(walk.lane.tenant, walk.share) for walk in waiting], left)
+        shares = cap_shares([(walk.lane.tenant, walk.share) for walk in waiting], left)
         cut = [walk._replace(share=n) for walk, n in zip(waiting, shares, strict=True) if n]
         claimed += await _claim(conn, want, cut, room - len(claimed))
         waiting = [walk for walk, n in zip(waiting, shares, strict=True) if not n]
@@ -140,7 +140,7 @@ async def _claim_within_caps(
 def _places(entered: Entered, gate: int, *, wanted: int) -> int:
     """Return the free places behind a gate; 0 if another claim has locked it."""
     standing = entered.standings.get(gate)
-    return 0 if standing is None else standing.places(wanted=wanted, now=entered.now)
+    return 0 if standing is None else standing.count_free(wanted=wanted, now=entered.now)
 
 
 async def _claim(conn: Connection, want: Want, walks: Sequence[Walk], room: int) -> list[Claimed]:

@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from rota.core.lanes import Lane, Share, Waiting, deal
+from rota.core.lanes import Lane, LaneShare, WaitingLane, deal_slots
 from rota.store.live_runs import Claimed, Found, Walk
 
 Key = tuple[datetime, UUID]
@@ -82,7 +82,7 @@ class LaneMemory:
     def walks(self, *, room: int, weights: Mapping[int, int], now: datetime) -> list[Walk]:
         """Return the lanes to walk for `room` free slots, in order, each from its bound."""
         waiting = list(self._next_turns(room))
-        shares = deal(waiting, room=room, weights=weights, after=self._turn)
+        shares = deal_slots(waiting, room=room, weights=weights, after=self._turn)
         dealt = {share.lane.tenant for share in shares}
         self._turn = next((w.lane.tenant for w in reversed(waiting) if w.lane.tenant in dealt), 0)
         return [self._walk(share, now) for share in shares]
@@ -106,7 +106,7 @@ class LaneMemory:
         for walk in walks:
             self._record_lane(walk, counts.get(walk.lane, 0), newest.get(walk.lane), now, took)
 
-    def _next_turns(self, room: int) -> Iterator[Waiting]:
+    def _next_turns(self, room: int) -> Iterator[WaitingLane]:
         """Yield lanes tenant by tenant, from the next in turn, until there are enough."""
         order = self.known()
         start = bisect_right(order, (self._turn, MOST_PRIORITY))
@@ -120,16 +120,16 @@ class LaneMemory:
             trace = self._traces[lane]
             likely += trace.likely
             last = lane.tenant
-            yield Waiting(lane, trace.head_at, trace.likely)
+            yield WaitingLane(lane, trace.head_at, trace.likely)
 
-    def _walk(self, share: Share, now: datetime) -> Walk:
+    def _walk(self, share: LaneShare, now: datetime) -> Walk:
         trace = self._traces[share.lane]
         if now - trace.walked_at >= trace.rest:
             trace.walked_at = now
             low = _HEAD
         else:
             low = min(trace.bound, (now - SETTLING, _NO_ID))
-        return Walk(lane=share.lane, low=low[0], low_id=low[1], share=share.most)
+        return Walk(lane=share.lane, low=low[0], low_id=low[1], share=share.limit)
 
     def _record_lane(
         self, walk: Walk, count: int, newest: Claimed | None, now: datetime, took: timedelta

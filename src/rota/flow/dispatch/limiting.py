@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
-from rota.core.clock import Clock
+from rota.core.clock import ClockSource
 from rota.flow.dispatch.gated import GatedClaims
 from rota.flow.dispatch.guarded import InForce, claim_guarded, gates_in_force
 from rota.flow.dispatch.served import TenantScope
@@ -26,7 +26,7 @@ class Limiting:
     session_id: UUID
     queue_ids: tuple[int, ...]
     kind_ids: tuple[int, ...]
-    clock: Clock
+    clock: ClockSource
     # Runs that become ready within this time are claimed early. Gated runs are not: that would take
     # a place from a run that is ready now.
     ahead: timedelta = timedelta(0)

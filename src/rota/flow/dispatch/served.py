@@ -28,7 +28,7 @@ class TenantScope:
     _looked_up: float = float("-inf")
 
     def __post_init__(self) -> None:
-        self._names = self.served.names()
+        self._names = self.served.list_names()
 
     async def refresh(self, conn: Connection, *, now: float) -> None:
         """Look up the names, unless all were found recently."""
@@ -40,7 +40,7 @@ class TenantScope:
 
     def tenant_ids(self, queue_id: int) -> Sequence[int] | None:
         """Return the tenants that the worker serves in a queue; None means every tenant."""
-        wanted = self.served.in_queue(self.queues.get(queue_id, ""))
+        wanted = self.served.find_by_queue(self.queues.get(queue_id, ""))
         if EVERY_TENANT in wanted:
             return None
         return sorted(self._ids[name] for name in wanted if name in self._ids)

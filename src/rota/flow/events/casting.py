@@ -15,15 +15,19 @@ from uuid import UUID
 from rota.contract.limits import read_stored_limits
 from rota.contract.policy import read_stored_policy
 from rota.contract.schedule import read_stored_schedule
-from rota.core.arrivals.matching import Waiting
-from rota.core.arrivals.payloads import bare_payload, is_single, payload_of
-from rota.core.binding import only_written
-from rota.core.documents import check_known
 from rota.core.errors import InvalidInput, NewerDocument
-from rota.core.gates import keys_of
-from rota.core.limits import Limit
+from rota.core.event_rules.matching import WaitingJob
+from rota.core.event_rules.payloads import (
+    build_default_payload,
+    build_event_payload,
+    has_single_event,
+)
+from rota.core.gates import build_gate_keys
+from rota.core.limits import JobLimit
+from rota.core.secret_references import reject_references_from_data
 from rota.core.states import JobState
-from rota.core.submission import json_text
+from rota.core.stored_documents import check_known
+from rota.core.submissions import encode_json
 from rota.core.time.schedule import Schedule
 from rota.store import gates, jobs, live_runs
 from rota.store.driver import Connection
@@ -49,9 +53,9 @@ class Mould:
     """The fields that all runs of one job share."""
 
     job: Job
-    waiting: Waiting
+    waiting: WaitingJob
     deadline: timedelta | None
-    limits: tuple[Limit, ...]
+    limits: tuple[JobLimit, ...]
     template: Any
 
     @staticmethod
@@ -72,8 +76,8 @@ class Mould:
         held = None if job.state is JobState.ACTIVE else f"the job is {job.state.value}"
         return Mould(
             job=job,
-            waiting=Waiting(
-                job_id=job.id, trigger=schedule.trigger, window=schedule.window, held=held
+            waiting=WaitingJob(
+                job_id=job.id, trigger=schedule.trigger, window=schedule.window, hold_reason=held
             ),
             deadline=_read_deadline(job.policy),
             limits=_read_limits(job.limits),
@@ -84,15 +88,17 @@ class Mould:
         """Build the run for these events, each as JSON. Raise `ExpressionFailed` or `InvalidInput`
         if its payload cannot be built.
         """
-        single = is_single(self.waiting.trigger)
+        single = has_single_event(self.waiting.trigger)
         if self.template is None and not self.limits:
             # The common case: the JSON of the events is used without parsing it.
-            text, payload = bare_payload(events, single=single), None
+            text, payload = build_default_payload(events, single=single), None
         else:
             shown = [json.loads(event) for event in events]
-            payload = payload_of(self.template, shown, single=single, key=key)
-            text = only_written(json_text(payload, "payload") or "null", self.template)
-        passed = keys_of(self.job.id, self.job.overlap, self.limits, payload)
+            payload = build_event_payload(self.template, shown, single=single, key=key)
+            text = reject_references_from_data(
+                encode_json(payload, "payload") or "null", self.template
+            )
+        passed = build_gate_keys(self.job.id, self.job.overlap, self.limits, payload)
         through = tuple(NewGate(self.job.tenant_id, name, limits) for name, limits in passed)
         return Cast(self, run_id, text, through)
 
@@ -108,7 +114,7 @@ def _read_deadline(text: str) -> timedelta | None:
 
 
 @lru_cache(maxsize=1024)
-def _read_limits(text: str | None) -> tuple[Limit, ...]:
+def _read_limits(text: str | None) -> tuple[JobLimit, ...]:
     return read_stored_limits(json.loads(text or "null"))
 
 

@@ -15,13 +15,19 @@ from typing import Final, NamedTuple, Self
 from uuid import UUID
 
 from rota.contract.quotas import read_stored_quotas
-from rota.core.arrivals.event import Event, patterns_of
-from rota.core.arrivals.gathering import Added, Folded, Pile, fold
-from rota.core.arrivals.matching import MOST_WHY, Match, Outcome, match, missing_types
 from rota.core.errors import ExpressionFailed, InvalidInput, NewerDocument, QuotaExceeded
-from rota.core.ids import event_run_id
+from rota.core.event_rules.event import ReceivedEvent, list_type_patterns
+from rota.core.event_rules.grouping import AddedEvent, BatchUpdate, EventBatch, add_to_batch
+from rota.core.event_rules.matching import (
+    MATCH_REASON_CHARACTERS_MAX,
+    EventMatch,
+    MatchOutcome,
+    list_missing_types,
+    match_event,
+)
+from rota.core.ids import derive_event_run_id
 from rota.core.states import RunState
-from rota.core.submission import canonical
+from rota.core.submissions import encode_canonical
 from rota.flow.events.casting import Cast, Mould, make_runs, record_none
 from rota.store import arrivals, tenants
 from rota.store.arrivals import Place
@@ -59,31 +65,31 @@ class Occasion:
 class Decided:
     """The matches of each event; the other fields are the input of `apply_decisions`."""
 
-    matches: dict[UUID, list[Match]]
+    matches: dict[UUID, list[EventMatch]]
     moulds: dict[UUID, Mould]
     casts: list[Cast] = field(default_factory=list)
-    folds: dict[Place, Folded] = field(default_factory=dict)
+    folds: dict[Place, BatchUpdate] = field(default_factory=dict)
 
 
-async def decide(conn: Connection, events: Sequence[Event], why: Occasion) -> Decided:
+async def decide(conn: Connection, events: Sequence[ReceivedEvent], why: Occasion) -> Decided:
     """Match events with the jobs that wait for their types, and lock the batches that they join."""
     templates, newer = await _read_templates(conn, events, why)
     decided = Decided(matches={event.event_id: [] for event in events}, moulds=templates)
-    added: dict[Place, list[Added]] = defaultdict(list)
+    added: dict[Place, list[AddedEvent]] = defaultdict(list)
     waiting = _index_by_type(templates.values())
     concerned = {
         kind: _select_templates(kind, waiting) for kind in {event.type for event in events}
     }
     for event in events:
         for template in concerned[event.type]:
-            found = match(template.waiting, event)
+            found = match_event(template.waiting, event)
             if found is None:
                 continue
-            if found.outcome is Outcome.MATCHED:
+            if found.outcome is MatchOutcome.MATCHED:
                 found = _add_run(decided, template, event, found, why)
-            elif found.outcome is Outcome.GATHERED:
+            elif found.outcome is MatchOutcome.GATHERED:
                 place = (template.job.id, found.key)
-                added[place].append(Added(event.event_id, event.size, found.parts))
+                added[place].append(AddedEvent(event.event_id, event.size, found.parts))
             decided.matches[event.event_id].append(found)
         decided.matches[event.event_id] += [job.match for job in newer if job.wants(event)]
     if added:
@@ -99,9 +105,9 @@ async def carry_out(conn: Connection, decided: Decided, why: Occasion) -> list[U
     closed = Closing(conn, why)
     for (job_id, key), folded in folds.items():
         template = decided.moulds[job_id]
-        for batch in folded.ripe:
+        for batch in folded.complete:
             closed.ripe(template, batch, key)
-        for batch in folded.given_up:
+        for batch in folded.timed_out:
             closed.given_up(template, batch, key)
     casts = [*decided.casts, *await closed.casts()]
     await _check_quota(conn, casts, why.tenant_id)
@@ -116,19 +122,19 @@ class Closing:
     def __init__(self, conn: Connection, why: Occasion) -> None:
         self._conn = conn
         self._why = why
-        self._ripe: list[tuple[Mould, Pile, str]] = []
-        self._skipped: list[tuple[Mould, Pile, dict[str, object]]] = []
+        self._ripe: list[tuple[Mould, EventBatch, str]] = []
+        self._skipped: list[tuple[Mould, EventBatch, dict[str, object]]] = []
 
-    def ripe(self, template: Mould, batch: Pile, key: str) -> None:
-        if template.waiting.held is not None:
+    def ripe(self, template: Mould, batch: EventBatch, key: str) -> None:
+        if template.waiting.hold_reason is not None:
             self._skipped.append(
-                (template, batch, {"code": "paused", "message": template.waiting.held})
+                (template, batch, {"code": "paused", "message": template.waiting.hold_reason})
             )
         else:
             self._ripe.append((template, batch, key))
 
-    def given_up(self, template: Mould, batch: Pile, key: str) -> None:
-        missing = missing_types(template.waiting.trigger, batch.filled)
+    def given_up(self, template: Mould, batch: EventBatch, key: str) -> None:
+        missing = list_missing_types(template.waiting.trigger, batch.filled)
         reason = {"code": "incomplete", "missing": missing, "events": batch.count, "key": key}
         self._skipped.append((template, batch, reason))
 
@@ -145,7 +151,7 @@ class Closing:
             except (ExpressionFailed, InvalidInput) as error:
                 self._skipped.append((template, batch, {"code": "payload", "message": str(error)}))
         for template, batch, reason in self._skipped:
-            record = Record(batch.run_id, self._why.at, RunState.SKIPPED, canonical(reason))
+            record = Record(batch.run_id, self._why.at, RunState.SKIPPED, encode_canonical(reason))
             await record_none(self._conn, template.job, record, trigger=self._why.trigger)
         return casts
 
@@ -156,7 +162,7 @@ class Newer(NamedTuple):
     """
 
     types: frozenset[str]
-    match: Match
+    match: EventMatch
 
     @classmethod
     def of(cls, job: Job, error: NewerDocument) -> Self:
@@ -164,17 +170,17 @@ class Newer(NamedTuple):
         parts = trigger.get("all_of", [trigger]) if isinstance(trigger, dict) else [trigger]
         names = [part.get("type") if isinstance(part, dict) else part for part in parts]
         types = frozenset(name for name in names if isinstance(name, str))
-        why = str(error)[:MOST_WHY]
-        return cls(types, Match(job_id=job.id, outcome=Outcome.FAILED, why=why))
+        why = str(error)[:MATCH_REASON_CHARACTERS_MAX]
+        return cls(types, EventMatch(job_id=job.id, outcome=MatchOutcome.FAILED, reason=why))
 
-    def wants(self, event: Event) -> bool:
-        return not self.types.isdisjoint(patterns_of(event.type))
+    def wants(self, event: ReceivedEvent) -> bool:
+        return not self.types.isdisjoint(list_type_patterns(event.type))
 
 
 async def _read_templates(
-    conn: Connection, events: Iterable[Event], why: Occasion
+    conn: Connection, events: Iterable[ReceivedEvent], why: Occasion
 ) -> tuple[dict[UUID, Mould], list[Newer]]:
-    types = {name for kind in {event.type for event in events} for name in patterns_of(kind)}
+    types = {name for kind in {event.type for event in events} for name in list_type_patterns(kind)}
     if not types:
         return {}, []
     waiting = await arrivals.waiting_jobs(conn, types, tenant_id=why.tenant_id)
@@ -203,22 +209,26 @@ def _index_by_type(templates: Iterable[Mould]) -> dict[str, list[Mould]]:
 
 def _select_templates(kind: str, waiting: Mapping[str, list[Mould]]) -> list[Mould]:
     """Return the templates of jobs whose trigger matches a type, each once."""
-    found = [template for name in patterns_of(kind) for template in waiting.get(name, ())]
+    found = [template for name in list_type_patterns(kind) for template in waiting.get(name, ())]
     return list({id(template): template for template in found}.values())
 
 
-def _add_run(decided: Decided, template: Mould, event: Event, found: Match, why: Occasion) -> Match:
+def _add_run(
+    decided: Decided, template: Mould, event: ReceivedEvent, found: EventMatch, why: Occasion
+) -> EventMatch:
     """Add the run of one event. If its payload cannot be built, the match fails."""
-    run_id = event_run_id(template.job.id, event.event_id, at=why.named)
+    run_id = derive_event_run_id(template.job.id, event.event_id, at=why.named)
     try:
-        decided.casts.append(template.cast(run_id, [event.text]))
+        decided.casts.append(template.cast(run_id, [event.json_text]))
     except (ExpressionFailed, InvalidInput) as error:
-        return replace(found, outcome=Outcome.FAILED, why=str(error)[:MOST_WHY])
+        return replace(
+            found, outcome=MatchOutcome.FAILED, reason=str(error)[:MATCH_REASON_CHARACTERS_MAX]
+        )
     return replace(found, run_id=run_id)
 
 
 async def _join_batches(
-    conn: Connection, decided: Decided, added: dict[Place, list[Added]], why: Occasion
+    conn: Connection, decided: Decided, added: dict[Place, list[AddedEvent]], why: Occasion
 ) -> None:
     """Lock event batches and add events to them. Uses the database's clock, like the duty that
     closes windows, because the clocks of nodes may differ.
@@ -227,15 +237,15 @@ async def _join_batches(
     now = await database_time(conn)
     for place, new in added.items():
         job_id, key = place
-        name = partial(event_run_id, job_id, at=why.named, key=key)
+        name = partial(derive_event_run_id, job_id, at=why.named, key=key)
         trigger = decided.moulds[job_id].waiting.trigger
-        folded = fold(trigger, batches[place], new, now=now, name=name)
+        folded = add_to_batch(trigger, batches[place], new, now=now, run_id_for=name)
         decided.folds[place] = folded
         for event in new:
             mine = decided.matches[event.event_id]
             for n, found in enumerate(mine):
                 if found.job_id == job_id:
-                    mine[n] = replace(found, run_id=folded.joined[event.event_id])
+                    mine[n] = replace(found, run_id=folded.run_ids[event.event_id])
 
 
 async def _check_quota(conn: Connection, casts: Sequence[Cast], tenant_id: int) -> None:

@@ -10,9 +10,9 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from rota.core.arrivals import hooks as signed
-from rota.core.arrivals.hooks import Style
 from rota.core.errors import InvalidSignature, Unauthenticated
+from rota.core.event_rules import hooks as signed
+from rota.core.event_rules.hooks import SignatureStyle
 from rota.flow.events.taking import Taken, take
 from rota.store import hooks
 from rota.store.driver import Connection
@@ -49,15 +49,19 @@ async def hear(
     hook = await hooks.find(conn, handed.hook_id)
     secrets = hooks.secrets_of(hook, master)
     try:
-        sent_id = signed.verified(Style(hook.style), handed.headers, handed.body, secrets, now=now)
+        sent_id = signed.verify_request(
+            SignatureStyle(hook.style), handed.headers, handed.body, secrets, now=now
+        )
     except InvalidSignature as error:
         raise Unauthenticated(str(error)) from None
     handed.on_verified(hook.id)
     source = f"hooks/{hook.name}"
-    event = signed.event_of(hook.type, source, sent_id, handed.read(handed.body), handed.headers)
+    event = signed.build_hook_event(
+        hook.type, source, sent_id, handed.read(handed.body), handed.headers
+    )
     async with behind_wall(conn, hook.tenant_id) as taken_at:
         await hooks.touch(conn, hook.id)
-        is_replay = hook.style == Style.GITHUB and not await hooks.remember(
+        is_replay = hook.style == SignatureStyle.GITHUB and not await hooks.remember(
             conn, hook, bytes.fromhex(sent_id)
         )
         taken = await take(conn, hook.tenant_id, [event], now=taken_at, new_id=new_id)

@@ -26,12 +26,12 @@ from random import Random
 from typing import Final, TypeVar
 from uuid import UUID
 
-from rota.contract.messages import Reading, event_of
-from rota.core.arrivals.event import NewEvent, checked
-from rota.core.clock import Clock
+from rota.contract.source_messages import MessageFormat, build_event
+from rota.core.clock import ClockSource
 from rota.core.errors import InvalidInput, LeaseLost, NotFound, QuotaExceeded, RotaError
-from rota.core.events import Emit, EventsTaken, MessageRefused, SourceFailed, SourceHeld
-from rota.core.source import LONGEST_POSITION, Batch, Message, Source
+from rota.core.event_rules.event import NewEvent, check_event
+from rota.core.log_events import Emit, EventsIngested, MessageSkipped, SourceAcquired, SourceFailed
+from rota.core.source import POSITION_BYTES_MAX, Batch, Message, Source
 from rota.flow.events.taking import take
 from rota.runtime.backoff import Backoff
 from rota.runtime.service import Duty
@@ -67,7 +67,7 @@ class Wanted:
     name: str
     kind: str
     tenant: str
-    reading: Reading
+    reading: MessageFormat
     make: Callable[[], Source]
     most: int = 500
     every: timedelta = timedelta(seconds=1)
@@ -84,7 +84,7 @@ class ListeningToSource:
 
     wanted: Wanted
     connections: Connections
-    clock: Clock
+    clock: ClockSource
     chance: Random
     shown: str
     new_id: Callable[[], UUID]
@@ -153,7 +153,7 @@ class ListeningToSource:
         if held is None:
             return None
         self._held, self._renewed = held, self.clock.monotonic()
-        self.emit(SourceHeld(source=wanted.name, kind=wanted.kind))
+        self.emit(SourceAcquired(source=wanted.name, kind=wanted.kind))
         with broken():
             self._source = wanted.make()
         await self._ask(self._source.open(held.position))
@@ -167,9 +167,9 @@ class ListeningToSource:
         if batch.position is None:
             await self._renew(held)
             return False
-        if len(batch.position) > LONGEST_POSITION:
+        if len(batch.position) > POSITION_BYTES_MAX:
             length = len(batch.position)
-            raise SourceBroken(f"its position has {length} characters; limit: {LONGEST_POSITION}")
+            raise SourceBroken(f"its position has {length} characters; limit: {POSITION_BYTES_MAX}")
         await self._take(held, batch)
         await self._ask(self._source.acknowledge(batch.position))
         self._most = min(self.wanted.most, self._most * 2)
@@ -197,16 +197,16 @@ class ListeningToSource:
             self.emit(refusal)
         if events:
             fresh, name = progress.taken, self.wanted.name
-            self.emit(EventsTaken(source=name, count=fresh, duplicates=taken.duplicates))
+            self.emit(EventsIngested(source=name, count=fresh, duplicates=taken.duplicates))
 
-    def _events(self, messages: Sequence[Message]) -> tuple[list[NewEvent], list[MessageRefused]]:
+    def _events(self, messages: Sequence[Message]) -> tuple[list[NewEvent], list[MessageSkipped]]:
         """Return the valid messages as events, and the invalid ones that may be skipped."""
         events, refused = [], []
         now = self.clock.now()
         for message in messages:
             try:
-                event = event_of(message, self.wanted.reading)
-                checked(event, event_id=self.new_id(), now=now)
+                event = build_event(message, self.wanted.reading)
+                check_event(event, event_id=self.new_id(), now=now)
                 events.append(event)
             except InvalidInput as error:
                 reason = f"message {message.id}: {error}"
@@ -215,7 +215,7 @@ class ListeningToSource:
                     self._most = 1
                     raise SourceBroken(reason) from error
                 name, line = self.wanted.name, said(reason)
-                refused.append(MessageRefused(source=name, message=message.id, reason=line))
+                refused.append(MessageSkipped(source=name, message=message.id, reason=line))
         return events, refused
 
     async def _look_at_lag(self, source: Source) -> None:

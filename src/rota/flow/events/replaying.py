@@ -10,13 +10,13 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.arrivals import replaying
-from rota.core.arrivals.event import Event
-from rota.core.arrivals.replaying import EventFilter
-from rota.core.bulk import Promise
+from rota.core.bulk_operations import BulkConfirmation
 from rota.core.errors import NotFound
-from rota.core.ids import stamped
-from rota.core.submission import canonical
+from rota.core.event_rules import replay as replay_rules
+from rota.core.event_rules.event import ReceivedEvent
+from rota.core.event_rules.replay import ReplayFilter
+from rota.core.ids import build_id
+from rota.core.submissions import encode_canonical
 from rota.core.time import moments
 from rota.flow.events.deciding import Occasion, carry_out, decide
 from rota.store import arrivals, jobs
@@ -43,40 +43,44 @@ class Replayed(NamedTuple):
     made: tuple[UUID, ...]
 
 
-def range_of(which: EventFilter) -> Range:
+def range_of(which: ReplayFilter) -> Range:
     """Return a filter as a range of event ids, which begin with the time of arrival."""
     return Range(
-        from_id=FIRST_ID if which.since is None else stamped(which.since, bytes(10)),
-        before=LAST_ID if which.until is None else stamped(which.until, bytes(10)),
+        from_id=FIRST_ID if which.since is None else build_id(which.since, bytes(10)),
+        before=LAST_ID if which.until is None else build_id(which.until, bytes(10)),
         type=which.type,
         source=which.source,
     )
 
 
-async def count(conn: Connection, which: EventFilter, *, tenant_id: int, now: datetime) -> Counted:
+async def count(conn: Connection, which: ReplayFilter, *, tenant_id: int, now: datetime) -> Counted:
     """Count the events that a replay would match, and return the token for it."""
-    which = replaying.checked(which)
+    which = replay_rules.check_filter(which)
     await _refuse_foreign(conn, which, tenant_id)
     until = now + _STEP
-    wanted = range_of(replaying.bounded(which, until))
-    found = await arrivals.count(conn, wanted, tenant_id=tenant_id, most=replaying.MOST + 1)
-    promise = Promise(count=replaying.check_count(found), until=until)
-    return Counted(found, replaying.token_of(which, promise, tenant_id=tenant_id))
+    wanted = range_of(replay_rules.limit_until(which, until))
+    found = await arrivals.count(
+        conn, wanted, tenant_id=tenant_id, most=replay_rules.REPLAY_EVENTS_MAX + 1
+    )
+    promise = BulkConfirmation(count=replay_rules.check_count(found), until=until)
+    return Counted(found, replay_rules.create_token(which, promise, tenant_id=tenant_id))
 
 
 async def replay(
-    conn: Connection, which: EventFilter, *, tenant_id: int, token: str, now: datetime
+    conn: Connection, which: ReplayFilter, *, tenant_id: int, token: str, now: datetime
 ) -> Replayed:
     """Match the events that a dry run counted, all or none."""
-    which = replaying.checked(which)
-    promise = replaying.promised(which, token, tenant_id=tenant_id)
-    wanted = range_of(replaying.bounded(which, promise.until))
+    which = replay_rules.check_filter(which)
+    promise = replay_rules.read_token(which, token, tenant_id=tenant_id)
+    wanted = range_of(replay_rules.limit_until(which, promise.until))
     why = Occasion(tenant_id=tenant_id, at=now, replay=promise.until, only=which.job_id)
     done, made, after = 0, [], FIRST_ID
     async with joined(conn):
         await _refuse_foreign(conn, which, tenant_id)
-        found = await arrivals.count(conn, wanted, tenant_id=tenant_id, most=replaying.MOST + 1)
-        replaying.refuse_more(found, promise)
+        found = await arrivals.count(
+            conn, wanted, tenant_id=tenant_id, most=replay_rules.REPLAY_EVENTS_MAX + 1
+        )
+        replay_rules.check_not_grown(found, promise)
         while rows := await arrivals.choose(
             conn, wanted, tenant_id=tenant_id, after=after, most=BATCH
         ):
@@ -87,11 +91,11 @@ async def replay(
 
 
 async def _match_again(conn: Connection, rows: list[Row], why: Occasion) -> list[UUID]:
-    name = moments.rfc3339(why.named)
+    name = moments.to_rfc3339(why.named)
     new = [row for row in rows if not _has_replay(row, name)]
     decided = await decide(conn, [_event_of_row(row) for row in new], why)
     texts = {
-        event_id: canonical([{**match.plain(), "replay": name} for match in matches])
+        event_id: encode_canonical([{**match.to_plain(), "replay": name} for match in matches])
         for event_id, matches in decided.matches.items()
         if matches
     }
@@ -104,20 +108,20 @@ def _has_replay(row: Row, name: str) -> bool:
     return any(match.get("replay") == name for match in json.loads(row.matches))
 
 
-def _event_of_row(row: Row) -> Event:
+def _event_of_row(row: Row) -> ReceivedEvent:
     shown = json.loads(row.body)
-    return Event(
+    return ReceivedEvent(
         event_id=row.id,
         received_at=row.received_at,
         type=row.type,
         source=row.source,
         id=shown["id"],
-        shown=shown,
-        text=row.body,
+        attributes=shown,
+        json_text=row.body,
     )
 
 
-async def _refuse_foreign(conn: Connection, which: EventFilter, tenant_id: int) -> None:
+async def _refuse_foreign(conn: Connection, which: ReplayFilter, tenant_id: int) -> None:
     if which.job_id is None:
         return
     job = (await jobs.read(conn, [which.job_id])).get(which.job_id)

@@ -77,7 +77,7 @@ async def _close_batches(
         if template is None:
             # The job was deleted, or its trigger has changed: the events are discarded.
             discarded.append(row.run_id)
-        elif isinstance(template.waiting.trigger.gathering, AllOf):
+        elif isinstance(template.waiting.trigger.grouping, AllOf):
             closing.given_up(template, pile_of(row), row.key)
         else:
             closing.ripe(template, pile_of(row), row.key)

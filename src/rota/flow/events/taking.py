@@ -11,10 +11,10 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from rota.core.arrivals.event import MOST_EVENTS, Event, NewEvent, checked
-from rota.core.arrivals.matching import Match
 from rota.core.errors import InvalidInput, StoreUnavailable
-from rota.core.submission import canonical, within
+from rota.core.event_rules.event import EVENTS_PER_REQUEST_MAX, NewEvent, ReceivedEvent, check_event
+from rota.core.event_rules.matching import EventMatch
+from rota.core.submissions import encode_canonical, prefix_errors
 from rota.flow.events.deciding import Decided, Occasion, carry_out, decide
 from rota.store import arrivals
 from rota.store.arrivals import Known, NewRow
@@ -54,8 +54,8 @@ async def take(
     new_id: Callable[[], UUID],
 ) -> Taken:
     """Ingest events, all or none. After the commit they cannot be lost."""
-    if len(events) > MOST_EVENTS:
-        wanted = f"a request can have at most {MOST_EVENTS} events"
+    if len(events) > EVENTS_PER_REQUEST_MAX:
+        wanted = f"a request can have at most {EVENTS_PER_REQUEST_MAX} events"
         raise InvalidInput("events", f"{len(events)} events", wanted)
     return await take_checked(
         conn, tenant_id, _check_events(events, now=now, new_id=new_id), now=now
@@ -63,7 +63,7 @@ async def take(
 
 
 async def take_checked(
-    conn: Connection, tenant_id: int, handed_in: Sequence[Event], *, now: datetime
+    conn: Connection, tenant_id: int, handed_in: Sequence[ReceivedEvent], *, now: datetime
 ) -> Taken:
     """Ingest events that passed all checks."""
     if not handed_in:
@@ -89,31 +89,33 @@ async def take_checked(
     return Taken(tuple(taken), tuple(made))
 
 
-def runs_of(matches: Sequence[Match]) -> tuple[UUID, ...]:
+def runs_of(matches: Sequence[EventMatch]) -> tuple[UUID, ...]:
     return tuple(match.run_id for match in matches if match.run_id is not None)
 
 
 def _check_events(
     events: Sequence[NewEvent], *, now: datetime, new_id: Callable[[], UUID]
-) -> list[Event]:
+) -> list[ReceivedEvent]:
     """Check all events before anything is written."""
     found = []
     for place, event in enumerate(events):
-        with within(f"events[{place}]"):
-            found.append(checked(event, event_id=new_id(), now=now))
+        with prefix_errors(f"events[{place}]"):
+            found.append(check_event(event, event_id=new_id(), now=now))
     return found
 
 
 async def _store_events(
-    conn: Connection, events: Sequence[Event], decided: Decided, why: Occasion
+    conn: Connection, events: Sequence[ReceivedEvent], decided: Decided, why: Occasion
 ) -> None:
     rows = [
         NewRow(
             id=event.event_id,
             type=event.type,
             source=event.source,
-            body=event.text,
-            matches=canonical([match.plain() for match in decided.matches[event.event_id]]),
+            body=event.json_text,
+            matches=encode_canonical(
+                [match.to_plain() for match in decided.matches[event.event_id]]
+            ),
         )
         for event in events
     ]
@@ -122,7 +124,7 @@ async def _store_events(
 
 
 def _result_of(
-    event: Event, first: Event, decided: Decided, known: dict[bytes, Known]
+    event: ReceivedEvent, first: ReceivedEvent, decided: Decided, known: dict[bytes, Known]
 ) -> TakenEvent:
     """Return the result of an event. `first` is the event that it repeats, or itself."""
     matches = decided.matches.get(first.event_id)

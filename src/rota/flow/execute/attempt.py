@@ -12,12 +12,12 @@ from uuid import UUID
 
 import msgspec
 
-from rota.core.attempt import Stopping
-from rota.core.binding import MARK, bound
+from rota.core.attempt import StopReason
 from rota.core.errors import InvalidInput
-from rota.core.executor import Executor, Member, Stream
+from rota.core.executor import Executor, MapMember, Stream
 from rota.core.outcome import Outcome
 from rota.core.policy import Policy
+from rota.core.secret_references import REFERENCE_START, insert_secrets
 from rota.core.tenancy import DEFAULT_TENANT
 from rota.flow.execute.output import Output
 from rota.store.live_runs import Claimed
@@ -39,7 +39,7 @@ class Effects(Protocol):
     async def resume(self, attempt: "Attempt", /) -> Any: ...
     def transaction(self, attempt: "Attempt", result: object, /) -> Any: ...
     async def hand_out(self, attempt: "Attempt", items: Sequence[object], /) -> None: ...
-    async def members(self, attempt: "Attempt", step: str, after: int, /) -> list[Member]: ...
+    async def members(self, attempt: "Attempt", step: str, after: int, /) -> list[MapMember]: ...
     async def secrets(self, attempt: "Attempt", names: Sequence[str], /) -> Mapping[str, str]: ...
 
 
@@ -112,7 +112,7 @@ class Attempt:
         self.start_at: float | None = None
         self.stop_at: float | None = None
         self.give_up_at: float | None = None
-        self.stopping: Stopping | None = None
+        self.stopping: StopReason | None = None
         # How long stopping may take, if less than the policy's grace.
         self.stop_grace: timedelta | None = None
         # Its executor was called, so it may have had effects.
@@ -188,7 +188,7 @@ class Attempt:
 
     @property
     def names_secrets(self) -> bool:
-        return self.payload is not None and MARK in self.payload
+        return self.payload is not None and REFERENCE_START in self.payload
 
     async def secrets(self, names: Sequence[str]) -> Mapping[str, str]:
         """Return the values of those named secrets of its tenant that exist."""
@@ -204,7 +204,7 @@ class Attempt:
         """Let the executor validate the payload, with these secrets injected."""
         value = self.decoded()
         if secrets:
-            value = bound(value, secrets)
+            value = insert_secrets(value, secrets)
         read_for = getattr(self.executor, "read_for", None)
         if read_for is None:
             return self.executor.read(self.kind, value)
@@ -256,10 +256,10 @@ class Attempt:
     async def hand_out(self, items: Sequence[object]) -> None:
         await self._effects.hand_out(self, items)
 
-    async def member_page(self, step: str, after: int) -> list[Member]:
+    async def member_page(self, step: str, after: int) -> list[MapMember]:
         return await self._effects.members(self, step, after)
 
-    async def members(self, step: str) -> AsyncIterator[Member]:
+    async def members(self, step: str) -> AsyncIterator[MapMember]:
         after = -1
         while page := await self.member_page(step, after):
             for member in page:

@@ -11,8 +11,8 @@ from datetime import timedelta
 from random import Random
 from typing import Any, Final, NamedTuple
 
-from rota.core.breaker import Breaker, Breaking, Change, Verdict, verdict_of
-from rota.core.events import Emit, TargetDown, TargetUp
+from rota.core.breaker import Breaker, BreakerChange, BreakerRule, TargetVerdict, judge_outcome
+from rota.core.log_events import Emit, TargetDown, TargetUp
 from rota.core.outcome import Failed, Outcome, TurnedAway
 from rota.flow.execute.attempt import Attempt
 
@@ -39,7 +39,7 @@ class Breakers:
 
     def __init__(
         self,
-        rule: Breaking,
+        rule: BreakerRule,
         *,
         monotonic: Callable[[], float],
         chance: Random,
@@ -69,8 +69,8 @@ class Breakers:
         breaker, era = self._by_target.get((tenant_id, target)), 0
         if breaker is not None:
             now = self._monotonic()
-            if not breaker.lets_through(now):
-                wait = breaker.come_back(now, left=left(attempt), chance=self._chance)
+            if not breaker.try_pass(now):
+                wait = breaker.compute_return_delay(now, time_left=left(attempt), rng=self._chance)
                 delay = timedelta(seconds=wait)
                 return TurnedAway(delay=delay, target=target, failures=breaker.failures)
             era = breaker.era
@@ -80,19 +80,23 @@ class Breakers:
 
     def tell(self, passage: Passage, outcome: Outcome) -> None:
         """Record the ending of an attempt that was let through."""
-        verdict = verdict_of(outcome, is_named=passage.is_named, only_calls=passage.only_calls)
+        verdict = judge_outcome(outcome, is_named=passage.is_named, only_calls=passage.only_calls)
         breaker = self._by_target.get((passage.tenant_id, passage.target))
         if breaker is None:
-            if verdict is not Verdict.DOWN:
+            if verdict is not TargetVerdict.DOWN:
                 return
             breaker = self._add(passage)
         retry_after = outcome.retry_after if isinstance(outcome, Failed) else None
-        change = breaker.tell(
-            verdict, era=passage.era, now=self._monotonic(), chance=self._chance, wish=retry_after
+        change = breaker.record_verdict(
+            verdict,
+            era=passage.era,
+            now=self._monotonic(),
+            rng=self._chance,
+            requested_pause=retry_after,
         )
         if change is not None:
             self._report(change, passage, breaker)
-        elif breaker.is_blank:
+        elif breaker.is_new:
             del self._by_target[passage.tenant_id, passage.target]
 
     def _add(self, passage: Passage) -> Breaker:
@@ -101,14 +105,14 @@ class Breakers:
             self._open -= forgotten.is_open
         return self._by_target.setdefault((passage.tenant_id, passage.target), Breaker(self._rule))
 
-    def _report(self, change: Change, passage: Passage, breaker: Breaker) -> None:
-        if change is Change.CLOSED:
+    def _report(self, change: BreakerChange, passage: Passage, breaker: Breaker) -> None:
+        if change is BreakerChange.CLOSED:
             self._open -= 1
             self._emit(
                 TargetUp(tenant_id=passage.tenant_id, target=passage.target, down=self._open)
             )
             return
-        self._open += change is Change.OPENED
+        self._open += change is BreakerChange.OPENED
         self._emit(
             TargetDown(
                 tenant_id=passage.tenant_id,
@@ -122,7 +126,7 @@ class Breakers:
 
 # Breakers for attempts outside a worker, which never open.
 OFF: Final = Breakers(
-    Breaking(after=0), monotonic=lambda: 0.0, chance=Random(0), emit=lambda _: None
+    BreakerRule(after=0), monotonic=lambda: 0.0, chance=Random(0), emit=lambda _: None
 )
 
 

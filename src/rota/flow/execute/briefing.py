@@ -11,7 +11,7 @@ from uuid import UUID
 
 import msgspec
 
-from rota.contract.policy import known_policy
+from rota.contract.policy import read_policy_or_unreadable
 from rota.core.policy import Policy
 from rota.store import jobs, names
 from rota.store.driver import Source
@@ -84,7 +84,7 @@ class Briefing:
             if unknown:
                 bodies = await names.policies(conn, sorted(unknown))
                 for policy_id, body in bodies.items():
-                    self.policies[policy_id] = known_policy(msgspec.json.decode(body))
+                    self.policies[policy_id] = read_policy_or_unreadable(msgspec.json.decode(body))
             if lacking:
                 found = dict.fromkeys(lacking, GONE)
                 for row in await jobs.payloads(conn, sorted(lacking)):

@@ -14,12 +14,12 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.attempt import Ended, Stopping
-from rota.core.events import AttemptStuck, Emit, LoopBlocked
-from rota.core.executor import Abandoning, Executor
-from rota.core.lease import LeaseTrust
-from rota.core.outcome import Failed, Failure, HandedBack, Outcome, Unfolded
-from rota.core.policy import USUAL
+from rota.core.attempt import EndedAttempt, StopReason
+from rota.core.executor import AbandoningExecutor, Executor
+from rota.core.lease import LeaseValidity
+from rota.core.log_events import AttemptStuck, Emit, LoopBlocked
+from rota.core.outcome import Failed, Failure, GraphExpanded, HandedBack, Outcome
+from rota.core.policy import DEFAULT_POLICY
 from rota.flow.execute.attempt import Attempt, Trace
 from rota.flow.execute.breakers import Breakers
 from rota.flow.execute.briefing import Briefing, JobBrief
@@ -45,7 +45,7 @@ class Kit:
 
     executors: tuple[Executor, ...]
     effects: StageEffects
-    trust: LeaseTrust
+    trust: LeaseValidity
     # Shared by all attempt loops of a worker: replacing a loop does not bring a target back.
     breakers: Breakers
     trace: Trace | None = None
@@ -93,12 +93,12 @@ class Crew:
         self._reached = calls.reached
         self._emit = emit
         self._busy = 0
-        self._ended: deque[Ended] = deque()
+        self._ended: deque[EndedAttempt] = deque()
         self._noted: dict[int, Attempt] = {}
         # Output that was last taken for storing; until the next take it may not be stored.
         self._being_stored: list[Piece] = []
         # Written by the attempt loop's thread, emptied here.
-        self._reported_endings: deque[tuple[Attempt, Ended, bool]] = deque()
+        self._reported_endings: deque[tuple[Attempt, EndedAttempt, bool]] = deque()
         self._is_called = False
         self._loop = asyncio.get_running_loop()
         self._stage, self._by_kind, self._effects = self._open_loop()
@@ -165,17 +165,17 @@ class Crew:
         for run in runs:
             self._handed_back[run.id] = run
             self._ended.append(
-                Ended(
+                EndedAttempt(
                     run_id=run.id,
                     attempt=run.attempt,
                     failures=run.failures,
                     kind=self._kinds[run.kind_id],
-                    policy=USUAL,
+                    policy=DEFAULT_POLICY,
                     deadline_at=run.deadline_at,
-                    outcome=HandedBack(started=False),
+                    outcome=HandedBack(has_started=False),
                     result=None,
                     is_recorded=False,
-                    lasted=0.0,
+                    duration_s=0.0,
                 )
             )
         self._changed()
@@ -194,13 +194,13 @@ class Crew:
         found = self._bound_by_lease()
         self._stopped_for_lease = tuple(attempt.executor for attempt in found)
         if found:
-            self._stage.stop(found, Stopping.LEASE)
+            self._stage.stop(found, StopReason.LEASE)
         return len(found)
 
     def outlives_lease(self) -> bool:
         """Return whether such an attempt, or a thread that it left behind, still runs."""
         return bool(self._bound_by_lease()) or any(
-            isinstance(executor, Abandoning) and executor.abandoned > 0
+            isinstance(executor, AbandoningExecutor) and executor.abandoned > 0
             for executor in self._stopped_for_lease
         )
 
@@ -212,26 +212,26 @@ class Crew:
         """End graph runs here: their steps are separate runs."""
         for attempt in attempts:
             attempt.is_closed = attempt.is_counted = True
-            self._ended.append(ended_by_us(attempt, Unfolded(), lasted=0.0))
+            self._ended.append(ended_by_us(attempt, GraphExpanded(), lasted=0.0))
         self._changed()
 
-    def stop(self, run_ids: Iterable[UUID], why: Stopping) -> None:
+    def stop(self, run_ids: Iterable[UUID], why: StopReason) -> None:
         """Ask runs to stop; ignores runs that this worker does not hold."""
         found = [self.running[run_id] for run_id in run_ids if run_id in self.running]
         if found:
             self._stage.stop(found, why)
 
-    def stop_all(self, why: Stopping) -> None:
+    def stop_all(self, why: StopReason) -> None:
         self._stage.stop(list(self.running.values()), why)
 
-    def take_ended(self, most: int) -> list[Ended]:
+    def take_ended(self, most: int) -> list[EndedAttempt]:
         return [self._ended.popleft() for _ in range(min(most, len(self._ended)))]
 
-    def put_back_ended(self, ended: Sequence[Ended]) -> None:
+    def put_back_ended(self, ended: Sequence[EndedAttempt]) -> None:
         """Return endings that could not be stored to the front."""
         self._ended.extendleft(reversed(ended))
 
-    def forget(self, stored: Sequence[Ended]) -> None:
+    def forget(self, stored: Sequence[EndedAttempt]) -> None:
         """Stop renewing runs whose endings are stored or that belong to another worker.
 
         If this worker holds a newer attempt of the same run, that one stays.
@@ -250,7 +250,7 @@ class Crew:
         if places:
             self._gates_freed()
 
-    def take_last_words(self, ended: Sequence[Ended]) -> list[Piece]:
+    def take_last_words(self, ended: Sequence[EndedAttempt]) -> list[Piece]:
         """Return the output of ended attempts that may not be stored yet. Output that is being
         stored at this moment is included again: storing it twice changes nothing.
         """
@@ -303,7 +303,7 @@ class Crew:
             attempt.is_closed = True
             if not self._free_slot(attempt):
                 continue
-            outcome: Outcome = HandedBack(started=attempt.is_started)
+            outcome: Outcome = HandedBack(has_started=attempt.is_started)
             if attempt is culprit:
                 outcome = Failed(failure=Failure(type="LoopBlocked", message=message))
             if attempt.span is not None:
@@ -336,7 +336,7 @@ class Crew:
     def _add_noted(self, attempt: Attempt) -> None:
         self._noted[id(attempt)] = attempt
 
-    def _report_ending(self, attempt: Attempt, ended: Ended, is_stuck: bool) -> None:  # noqa: FBT001 — a callback
+    def _report_ending(self, attempt: Attempt, ended: EndedAttempt, is_stuck: bool) -> None:  # noqa: FBT001 — a callback
         """Queue the ending and wake the engine once. Runs in the attempt loop's thread."""
         self._reported_endings.append((attempt, ended, is_stuck))
         if not self._is_called:
@@ -366,9 +366,9 @@ class Crew:
         return True
 
 
-def ended_by_us(attempt: Attempt, outcome: Outcome, *, lasted: float) -> Ended:
+def ended_by_us(attempt: Attempt, outcome: Outcome, *, lasted: float) -> EndedAttempt:
     run = attempt.run
-    return Ended(
+    return EndedAttempt(
         run_id=run.id,
         attempt=run.attempt,
         failures=run.failures,
@@ -378,5 +378,5 @@ def ended_by_us(attempt: Attempt, outcome: Outcome, *, lasted: float) -> Ended:
         outcome=outcome,
         result=None,
         is_recorded=attempt.is_recorded,
-        lasted=lasted,
+        duration_s=lasted,
     )

@@ -14,8 +14,8 @@ from uuid import UUID
 
 import msgspec
 
-from rota.core.errors import InvalidInput, LeaseLost, SealingFailed
-from rota.core.executor import Member
+from rota.core.errors import InvalidInput, LeaseLost, SecretsUnavailable
+from rota.core.executor import MapMember
 from rota.core.outcome import Failed, Succeeded
 from rota.core.states import RunState
 from rota.flow.execute.attempt import Attempt
@@ -63,7 +63,7 @@ class StageEffects:
     async def secrets(self, attempt: Attempt, names: Sequence[str]) -> Mapping[str, str]:
         master = self._master()
         if master is None:
-            raise SealingFailed(
+            raise SecretsUnavailable(
                 reason="this worker has no master key",
                 remedy="set api.master_key to the same key file as on the API server",
             )
@@ -130,7 +130,7 @@ class StageEffects:
             )
         await attempt.handing.hand_out(items)
 
-    async def members(self, attempt: Attempt, step: str, after: int) -> list[Member]:
+    async def members(self, attempt: Attempt, step: str, after: int) -> list[MapMember]:
         return await page_of(self._connect, attempt.run_id, step, after)
 
     async def _complete(self, conn: Connection, attempt: Attempt, result: str | None) -> None:

@@ -7,9 +7,9 @@ Both failures are final: the next attempt would end the same way, after the same
 
 from typing import Final
 
-from rota.core.describing import supports_exactly_once
-from rota.core.graphs.graph import KIND
-from rota.core.guarantees import Wanted, refuse_exactly_once
+from rota.core.graphs.graph import GRAPH_KIND
+from rota.core.guarantees import ExactlyOnceRequest, build_exactly_once_error
+from rota.core.kind_descriptions import supports_exactly_once
 from rota.core.outcome import Failed, Failure, Outcome, Succeeded
 from rota.flow.execute.attempt import Attempt
 
@@ -19,14 +19,14 @@ NO_TRANSACTION: Final = (
     "effects inside `ctx.transaction()`, or set the job's guarantee to at_least_once"
 )
 # Graph runs have no attempt of their own; their steps do.
-NOT_STARTED: Final = frozenset({KIND})
+NOT_STARTED: Final = frozenset({GRAPH_KIND})
 
 
 def refuse_start(attempt: Attempt) -> None:
     """Raise `InvalidInput` if no attempt of this kind can complete its run in a transaction."""
     kind = attempt.kind
     if kind not in NOT_STARTED and not supports_exactly_once(attempt.executor, kind):
-        raise refuse_exactly_once(Wanted(kind))
+        raise build_exactly_once_error(ExactlyOnceRequest(kind))
 
 
 def require_transaction(attempt: Attempt, outcome: Outcome) -> Outcome:

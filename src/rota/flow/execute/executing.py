@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from rota.core.attempt import Stopping
+from rota.core.attempt import StopReason
 from rota.flow.execute.crew import Crew
 from rota.runtime.clock import AlarmClock
 from rota.runtime.pulse import Pulse
@@ -28,7 +28,7 @@ class Executing:
         await stop.wait()
         await self._wait(self.drain.total_seconds())
         if self.crew.busy:
-            self.crew.stop_all(Stopping.DRAIN)
+            self.crew.stop_all(StopReason.DRAIN)
             # The attempt loop gives up on each attempt when its grace period is over.
             await self._wait(float("inf"))
 

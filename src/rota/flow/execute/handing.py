@@ -14,8 +14,8 @@ from uuid import UUID
 import msgspec
 
 from rota.core.errors import InvalidInput, LeaseLost
-from rota.core.executor import Fail, Member
-from rota.core.maps import BATCH, MOST_MEMBERS, WINDOW, Which
+from rota.core.executor import Fail, MapMember
+from rota.core.maps import MEMBER_BATCH_MAX, MEMBERS_MAX, UNFINISHED_MEMBERS_MAX, MapIdentity
 from rota.flow.execute.performing import reach, without_nul
 from rota.store import graph_maps, graph_views
 from rota.store.driver import Connection
@@ -57,9 +57,9 @@ class Handing:
         known = max(0, min(source.handed - self._yielded, len(items)))
         self._yielded += known
         for row, number in rows(items[known:], first=self._yielded):
-            if self._yielded + number > MOST_MEMBERS:
+            if self._yielded + number > MEMBERS_MAX:
                 raise Fail(
-                    f"map source yielded too many items: at most {MOST_MEMBERS:,} are allowed"
+                    f"map source yielded too many items: at most {MEMBERS_MAX:,} are allowed"
                 )
             await self._store_row(row, number)
             self._yielded += number
@@ -78,7 +78,7 @@ class Handing:
             source = self._source or await self._find_source()
             async with self._connect() as conn:
                 kept = await graph_maps.hand_out(
-                    conn, source, self._fence, items=row, number=number, room=WINDOW
+                    conn, source, self._fence, items=row, number=number, room=UNFINISHED_MEMBERS_MAX
                 )
             if kept:
                 break
@@ -97,7 +97,7 @@ def rows(items: Sequence[object], *, first: int) -> Iterator[tuple[str, int]]:
     size = 0
     for place, item in enumerate(items, start=first):
         text = item_text(item, place)
-        if len(texts) >= BATCH or size + len(text) > MOST_ROW:
+        if len(texts) >= MEMBER_BATCH_MAX or size + len(text) > MOST_ROW:
             yield f"[{','.join(texts)}]", len(texts)
             texts, size = [], 0
         texts.append(text)
@@ -118,13 +118,13 @@ def item_text(item: object, place: int) -> str:
     return text
 
 
-async def page_of(connect: Connect, run_id: UUID, step: str, after: int) -> list[Member]:
+async def page_of(connect: Connect, run_id: UUID, step: str, after: int) -> list[MapMember]:
     """Return the next members of a map in the graph run that this run is a step of."""
     async with connect() as conn:
         which = await find_map(conn, run_id, step)
         ended = await graph_maps.results(conn, which, after=after, most=PAGE)
     return [
-        Member(
+        MapMember(
             index=member.member,
             state=member.state.value,
             result=None if member.result is None else msgspec.json.decode(member.result),
@@ -133,7 +133,7 @@ async def page_of(connect: Connect, run_id: UUID, step: str, after: int) -> list
     ]
 
 
-async def find_map(conn: Connection, run_id: UUID, step: str) -> Which:
+async def find_map(conn: Connection, run_id: UUID, step: str) -> MapIdentity:
     """Return the map with this step name in the graph run of a run."""
     place = await graph_views.place_of(conn, run_id=run_id, step=step)
     if place is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
-from rota.core.clock import Clock
+from rota.core.clock import ClockSource
 from rota.core.errors import LeaseLost
 from rota.flow.execute.crew import MOST_STUCK, Crew
 from rota.flow.execute.stage import Stage
@@ -19,7 +19,7 @@ EVERY: Final = 0.5
 @dataclass(slots=True, kw_only=True)
 class Overseeing:
     crew: Crew
-    clock: Clock
+    clock: ClockSource
     limit: timedelta
     _ping: int = 0
     _since: float = 0.0

@@ -13,23 +13,23 @@ from typing import Final, assert_never
 
 import msgspec
 
-from rota.core.attempt import Stopping
+from rota.core.attempt import StopReason
 from rota.core.errors import InvalidInput
 from rota.core.executor import Fail, Retry, Snooze, Stream
-from rota.core.lease import SESSION_LEASE, LeaseTrust
+from rota.core.lease import SESSION_LEASE, LeaseValidity
 from rota.core.outcome import (
     Cancelled,
     Failed,
     Failure,
     Guarantee,
     HandedBack,
+    NewerVersionNeeded,
     Outcome,
-    SetAside,
     Snoozed,
     Succeeded,
 )
-from rota.core.policy import NewerPolicy
-from rota.core.tracebacks import render_text
+from rota.core.policy import UnreadablePolicy
+from rota.core.tracebacks import render_traceback
 from rota.flow.execute import exactly_once, unlocking
 from rota.flow.execute.attempt import Attempt
 from rota.flow.execute.breakers import OFF, Breakers
@@ -44,11 +44,11 @@ NUL: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 _encode = msgspec.json.Encoder().encode
 
 
-ALWAYS: Final = LeaseTrust(lease=SESSION_LEASE)
+ALWAYS: Final = LeaseValidity(lease=SESSION_LEASE)
 
 
 async def perform(
-    attempt: Attempt, trust: LeaseTrust = ALWAYS, breakers: Breakers = OFF
+    attempt: Attempt, trust: LeaseValidity = ALWAYS, breakers: Breakers = OFF
 ) -> Outcome:
     """Run the executor. Never raises, except for a cancellation that Rota did not request.
 
@@ -60,7 +60,7 @@ async def perform(
         if attempt.start_at is not None:
             await reach(attempt.start_at)
         if monotonic() >= trust.start_until:
-            return HandedBack(started=False)
+            return HandedBack(has_started=False)
         return await _execute(attempt, breakers)
     except asyncio.CancelledError:
         if attempt.stopping is None:
@@ -106,26 +106,26 @@ async def reach(time: float) -> None:
             timer.cancel()
 
 
-def stopped(why: Stopping, *, started: bool = True) -> Outcome:
+def stopped(why: StopReason, *, started: bool = True) -> Outcome:
     """Return the outcome of an attempt that stopped on request. An attempt whose executor was not
     called had no effects, so even an at-most-once run may start it again.
     """
     match why:
-        case Stopping.TIMEOUT:
+        case StopReason.TIMEOUT:
             failure = Failure(type="Timeout", message="attempt exceeded its timeout")
             return Failed(failure=failure, timed_out=True)
-        case Stopping.CANCEL:
+        case StopReason.CANCEL:
             return Cancelled()
-        case Stopping.DRAIN | Stopping.LEASE:
-            return HandedBack(started=started)
+        case StopReason.DRAIN | StopReason.LEASE:
+            return HandedBack(has_started=started)
         case _:
             assert_never(why)
 
 
-def set_aside(attempt: Attempt) -> SetAside | None:
+def set_aside(attempt: Attempt) -> NewerVersionNeeded | None:
     """Return the outcome of an attempt whose policy only newer code can read, else None."""
-    if isinstance(attempt.policy, NewerPolicy):
-        return SetAside(delay=SET_ASIDE_FOR, reason=attempt.policy.reason)
+    if isinstance(attempt.policy, UnreadablePolicy):
+        return NewerVersionNeeded(delay=SET_ASIDE_FOR, reason=attempt.policy.reason)
     return None
 
 
@@ -165,7 +165,7 @@ def _fail_with_traceback(attempt: Attempt, error: BaseException) -> Failed:
     failure.
     """
     failure = replace(_build_failure(error), traceback=trace_error(error))
-    text = render_text(failure.traceback, failure.message)
+    text = render_traceback(failure.traceback, failure.message)
     text = text if attempt.veil is None else attempt.veil.text(text)
     attempt.write(Stream.ERROR, text.encode(errors="replace"))
     return Failed(failure=failure)

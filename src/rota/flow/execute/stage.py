@@ -14,9 +14,9 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any, Final
 
-from rota.core.attempt import Ended, Stopping
+from rota.core.attempt import EndedAttempt, StopReason
 from rota.core.executor import Executor
-from rota.core.lease import LeaseTrust
+from rota.core.lease import LeaseValidity
 from rota.core.outcome import Outcome
 from rota.flow.execute.attempt import Attempt, Trace
 from rota.flow.execute.breakers import Breakers
@@ -38,8 +38,8 @@ class Stage:
         executors: Sequence[Executor],
         *,
         closing: Callable[[], Awaitable[None]],
-        tell: Callable[[Attempt, Ended, bool], None],
-        trust: LeaseTrust,
+        tell: Callable[[Attempt, EndedAttempt, bool], None],
+        trust: LeaseValidity,
         breakers: Breakers,
         trace: Trace | None = None,
     ) -> None:
@@ -68,7 +68,7 @@ class Stage:
         """Start attempts. Called in the engine's thread."""
         self._call(self._begin, attempts)
 
-    def stop(self, attempts: Sequence[Attempt], why: Stopping) -> None:
+    def stop(self, attempts: Sequence[Attempt], why: StopReason) -> None:
         """Ask attempts to stop. Called in the engine's thread."""
         self._call(self._stop, attempts, why)
 
@@ -156,7 +156,7 @@ class Stage:
                 self._running[id(attempt)] = attempt
                 attempt.task = create(carry_out(attempt))
             else:
-                self._end(attempt, stopped(Stopping.TIMEOUT))
+                self._end(attempt, stopped(StopReason.TIMEOUT))
 
     async def _run_attempt(self, attempt: Attempt) -> None:
         outcome = set_aside(attempt) or await perform(attempt, self._trust, self._breakers)
@@ -179,7 +179,7 @@ class Stage:
         if attempt.span is not None:
             attempt.span.end(outcome)
         run = attempt.run
-        ended = Ended(
+        ended = EndedAttempt(
             run.id,
             run.attempt,
             run.failures,
@@ -193,13 +193,13 @@ class Stage:
         )
         self._tell(attempt, ended, is_stuck)
 
-    def _stop(self, attempts: Sequence[Attempt], why: Stopping) -> None:
+    def _stop(self, attempts: Sequence[Attempt], why: StopReason) -> None:
         for attempt in attempts:
             # The first reason wins: a run that is cancelled while it times out has timed out.
             if attempt.stopping is None and attempt.task is not None and not attempt.is_closed:
                 attempt.stopping = why
                 patience = attempt.policy.grace.total_seconds() + MARGIN
-                if why is Stopping.LEASE:
+                if why is StopReason.LEASE:
                     lease = self._trust.lease
                     attempt.stop_grace = (lease.ttl - lease.stop_after) / 2
                     # Giving up would count it as ended while it still runs. If it does not end in
@@ -214,7 +214,7 @@ class Stage:
         for attempt in list(self._running.values()):
             if attempt.stopping is None:
                 if attempt.stop_at is not None and now >= attempt.stop_at:
-                    self._stop([attempt], Stopping.TIMEOUT)
+                    self._stop([attempt], StopReason.TIMEOUT)
             elif attempt.give_up_at is not None and now >= attempt.give_up_at:
                 outcome = stopped(attempt.stopping, started=attempt.is_started)
                 self._end(attempt, outcome, is_stuck=True)

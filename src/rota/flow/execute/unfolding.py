@@ -7,21 +7,21 @@ claimed, recording lets it wait for its steps (engine/graphs).
 from collections.abc import Sequence
 from typing import Any, Final
 
-from rota.core.executor import Context
-from rota.core.graphs.graph import KIND
-from rota.core.outcome import Outcome, Unfolded
+from rota.core.executor import AttemptContext
+from rota.core.graphs.graph import GRAPH_KIND
+from rota.core.outcome import GraphExpanded, Outcome
 
 
 class Unfolding:
     """Implements the executor contract, so that attempts of it are like any other."""
 
-    kinds: Sequence[str] = (KIND,)
+    kinds: Sequence[str] = (GRAPH_KIND,)
 
     def read(self, kind: str, payload: Any) -> Any:  # noqa: ARG002 — the contract
         return payload
 
-    async def run(self, spec: Any, context: Context) -> Outcome:  # noqa: ARG002 — the contract
-        return Unfolded()
+    async def run(self, spec: Any, context: AttemptContext) -> Outcome:  # noqa: ARG002 — the contract
+        return GraphExpanded()
 
     async def open(self) -> None: ...
 

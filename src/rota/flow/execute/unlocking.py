@@ -7,9 +7,9 @@ hides them in everything that the attempt writes.
 
 from typing import Any
 
-from rota.core.binding import names_in, refuse_public
 from rota.core.errors import InvalidInput
-from rota.core.masking import Mask
+from rota.core.secret_masking import SecretMask
+from rota.core.secret_references import find_secret_names, reject_public_secrets
 from rota.flow.execute.attempt import Attempt
 from rota.flow.execute.veil import Veil
 
@@ -19,10 +19,10 @@ async def read(attempt: Attempt) -> Any:
     does not exist; another attempt would not find it either.
     """
     payload = attempt.decoded()
-    refuse_public(attempt.kind, payload)
-    referenced = names_in(payload)
+    reject_public_secrets(attempt.kind, payload)
+    referenced = find_secret_names(payload)
     found = await attempt.secrets(sorted(referenced))
     for name in sorted(referenced - found.keys()):
         raise InvalidInput("payload", f"{{{{secret:{name}}}}}", f"secret {name!r} does not exist")
-    attempt.veil = Veil(Mask(found.values()))
+    attempt.veil = Veil(SecretMask(found.values()))
     return attempt.read(found)

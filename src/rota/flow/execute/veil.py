@@ -11,26 +11,26 @@ import msgspec
 
 from rota.core.errors import InvalidInput
 from rota.core.executor import Stream
-from rota.core.masking import HIDDEN, SHORTEST, Mask
 from rota.core.outcome import Failed, Failure, Outcome
+from rota.core.secret_masking import MASK_TEXT, MASKED_BYTES_MIN, SecretMask
 from rota.core.tracebacks import mask_errors
 
 
 class Veil:
     __slots__ = ("_held", "_lock", "_mask")
 
-    def __init__(self, mask: Mask) -> None:
+    def __init__(self, mask: SecretMask) -> None:
         self._mask = mask
         self._held: dict[Stream, bytes] = {}
         self._lock = Lock()
 
     def text(self, text: str) -> str:
-        return self._mask.text(text)
+        return self._mask.mask_text(text)
 
     def over(self, stream: Stream, chunk: bytes) -> bytes:
         """Return the part of the output that can be released by now, masked."""
         with self._lock:
-            clean, held = self._mask.clean(self._held.pop(stream, b"") + chunk)
+            clean, held = self._mask.mask_chunk(self._held.pop(stream, b"") + chunk)
             if held:
                 self._held[stream] = held
             return clean
@@ -42,13 +42,13 @@ class Veil:
         with self._lock:
             remainders, self._held = self._held, {}
         return [
-            (stream, held if len(held) < SHORTEST else HIDDEN.encode())
+            (stream, held if len(held) < MASKED_BYTES_MIN else MASK_TEXT.encode())
             for stream, held in remainders.items()
         ]
 
     def over_error(self, error: InvalidInput) -> None:
         """Mask the value of an error; its message would show the start of a long value."""
-        error.value = self._mask.value(error.value)
+        error.value = self._mask.mask_value(error.value)
 
     def over_ending(self, outcome: Outcome, result: str | None) -> tuple[Outcome, str | None]:
         """Return the ending with secrets masked; `result` is JSON."""
@@ -67,12 +67,12 @@ class Veil:
         if text is None:
             return None
         try:
-            masked = self._mask.value(msgspec.json.decode(text))
+            masked = self._mask.mask_value(msgspec.json.decode(text))
         except RecursionError:  # nested too deeply to mask
-            masked = HIDDEN
+            masked = MASK_TEXT
         return msgspec.json.encode(masked).decode()
 
     def refuse(self, value: object, what: str) -> None:
         """Raise if a value that must be stored unchanged contains a secret."""
-        if self._mask.holds(msgspec.json.encode(value).decode()):
-            raise InvalidInput(what, HIDDEN, "must not contain secrets of this attempt")
+        if self._mask.contains_secret(msgspec.json.encode(value).decode()):
+            raise InvalidInput(what, MASK_TEXT, "must not contain secrets of this attempt")

@@ -22,8 +22,8 @@ from typing import Final, Protocol
 from uuid import UUID
 
 from rota.core.errors import StoreUnavailable
-from rota.core.events import AttemptsCutOff, Emit, LeaseOutlived
-from rota.core.lease import LeaseTrust, next_renewal
+from rota.core.lease import LeaseValidity, compute_next_renewal
+from rota.core.log_events import Emit, LeaseOverrun, WorkerIsolated
 from rota.runtime import child_groups
 from rota.runtime.stop import Halt
 from rota.store import sessions
@@ -54,7 +54,7 @@ class Vouching:
     access: Access
     session_id: UUID
     attempts: LeasedAttempts
-    trust: LeaseTrust
+    trust: LeaseValidity
     heed: Callable[[Beat], object]
     end: Callable[[int], object]
     emit: Emit
@@ -122,7 +122,7 @@ class Heart:
                 sent = time.monotonic()
                 if await self._beat(line, sent):
                     trust.renew(sent)
-                    pause = next_renewal(trust.lease, sent=sent, now=time.monotonic())
+                    pause = compute_next_renewal(trust.lease, sent=sent, now=time.monotonic())
                 else:
                     pause = min(RETRY_INTERVAL_S, trust.lease.renew_every.total_seconds())
                 await self._rest(pause)
@@ -172,10 +172,10 @@ class Heart:
             self._is_cut_off = False
         elif not self._is_cut_off:
             self._is_cut_off = True
-            event = AttemptsCutOff(stopped=attempts.stop_for_lease())
+            event = WorkerIsolated(stopped=attempts.stop_for_lease())
             self._engine.call_soon_threadsafe(self._vouching.emit, event)
         if now >= trust.end_at and attempts.outlives_lease():
-            self._vouching.emit(LeaseOutlived())
+            self._vouching.emit(LeaseOverrun())
             child_groups.kill_all()
             self._vouching.end(EXIT_CODE)
         if not self._stopping:

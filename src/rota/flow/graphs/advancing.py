@@ -15,9 +15,9 @@ from typing import Final
 from uuid import UUID
 
 from rota.core.errors import RotaError, StoreFailed, StoreRefused, StoreUnavailable
-from rota.core.events import AdvanceFailed, AdvancePutOff, Emit, RunSetAside
+from rota.core.log_events import Emit, GraphAdvanceDelayed, GraphAdvanceFailed, RunSetAside
 from rota.core.states import RunState
-from rota.core.submission import canonical
+from rota.core.submissions import encode_canonical
 from rota.flow.graphs.closing import cancel_steps, note_endings
 from rota.flow.graphs.deciding import decide, endings
 from rota.flow.graphs.faltering import TRIES, Faltering
@@ -256,14 +256,14 @@ class Advancing:
         reason = told(error)
         tries = self._faltering.note(run_id)
         if tries < TRIES and not isinstance(error, StoreFailed):
-            self.emit(AdvancePutOff(run_id=run_id, reason=reason, tries=tries))
+            self.emit(GraphAdvanceDelayed(run_id=run_id, reason=reason, tries=tries))
             return
         try:
             await self._give_up(conn, run_id, reason)
         except (StoreUnavailable, StoreRefused):
             raise
         except Exception as worse:  # noqa: BLE001 — as above; the next try follows after the pause
-            self.emit(AdvancePutOff(run_id=run_id, reason=told(worse), tries=tries))
+            self.emit(GraphAdvanceDelayed(run_id=run_id, reason=told(worse), tries=tries))
 
     async def _give_up(self, conn: Connection, run_id: UUID, reason: str) -> None:
         """End a graph run as dead. The completions that this inserts cancel its steps."""
@@ -278,7 +278,7 @@ class Advancing:
             await graphs.take_marks(conn, [row.run_id for row in locked if row.state is None])
         self._faltering.forget([run_id])
         if locked:
-            self.emit(AdvanceFailed(run_id=run_id, reason=reason))
+            self.emit(GraphAdvanceFailed(run_id=run_id, reason=reason))
         self._tell(passed)
 
 
@@ -306,7 +306,7 @@ async def _write(
 
 
 def dead(row: Locked, why: str) -> Ending:
-    reason = canonical({"type": "GraphFailed", "message": why.replace("\x00", "")})
+    reason = encode_canonical({"type": "GraphFailed", "message": why.replace("\x00", "")})
     return Ending(row.run_id, RunState.DEAD, None, reason)
 
 

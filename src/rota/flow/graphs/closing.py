@@ -8,16 +8,16 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.graphs import StepState, cancelled_board, note, state_of
+from rota.core.graphs import StepState, cancel_waiting_steps, record_endings, step_state_of_run
 from rota.core.states import RunState
-from rota.core.submission import canonical
+from rota.core.submissions import encode_canonical
 from rota.flow.graphs import mapping
 from rota.store import graph_maps, graphs, live_runs
 from rota.store.driver import Connection
 from rota.store.graphs import Board, Locked, Mark
 
 AT_ONCE: Final = 1_000
-ENDED: Final = canonical({"code": "graph_ended"})
+ENDED: Final = encode_canonical({"code": "graph_ended"})
 _STATES: Final = {state.value: state for state in RunState}
 
 
@@ -51,13 +51,15 @@ async def note_endings(
     for row in over:
         mine = completions.get(row.run_id, ())
         maps = await count_members(conn, row.run_id, mine)
-        board = note(row.board, _final_states(row, [m for m in mine if m.step not in maps]))
+        board = record_endings(
+            row.board, _final_states(row, [m for m in mine if m.step not in maps])
+        )
         if not row.has_ended:
             board = "".join(
                 StepState.CANCELLED.value
                 if state == StepState.LIVE and (row.run_id, step) not in alive.steps
                 else state
-                for step, state in enumerate(cancelled_board(board))
+                for step, state in enumerate(cancel_waiting_steps(board))
             )
         if board != row.board or not row.has_ended:
             boards.append(Board(row.run_id, board, None, None, has_ended=True))
@@ -66,7 +68,7 @@ async def note_endings(
 
 def _final_states(row: Locked, completions: Sequence[Mark]) -> dict[int, StepState]:
     return {
-        completion.step: state_of(_STATES[completion.state])
+        completion.step: step_state_of_run(_STATES[completion.state])
         for completion in completions
         if completion.state is not None
         and 0 <= completion.step < len(row.board)

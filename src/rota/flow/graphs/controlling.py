@@ -13,9 +13,15 @@ from uuid import UUID
 import msgspec
 
 from rota.core.errors import Conflict, IllegalMove
-from rota.core.graphs import StepState, note, restart, restarted, state_of
-from rota.core.states import BAD, RunState
-from rota.core.submission import canonical, check_name
+from rota.core.graphs import (
+    StepState,
+    find_steps_to_restart,
+    record_endings,
+    restart_step_states,
+    step_state_of_run,
+)
+from rota.core.states import DEAD_LETTER_STATES, RunState
+from rota.core.submissions import check_name, encode_canonical
 from rota.flow.graphs.closing import count_members
 from rota.flow.graphs.plans import read
 from rota.store import graphs, live_runs, revival
@@ -23,7 +29,7 @@ from rota.store.driver import Connection
 from rota.store.graphs import Asked, Mark
 from rota.store.transaction import transaction
 
-REVIVABLE: Final = BAD | {RunState.CANCELLED, RunState.EXPIRED}
+REVIVABLE: Final = DEAD_LETTER_STATES | {RunState.CANCELLED, RunState.EXPIRED}
 RETRIED: Final = "be retried from its failed steps"
 STOPPING: Final = "some of its steps are still stopping; try again when they have ended"
 A_STEP: Final = "it is a step of another graph run; retry that graph run instead"
@@ -91,21 +97,21 @@ async def retry_failed(
 async def _reopen(conn: Connection, found: Asked, completions: Sequence[Mark]) -> None:
     """Reset the failed steps, and those that depend on them, to waiting."""
     late = {
-        completion.step: state_of(_STATES[completion.state])
+        completion.step: step_state_of_run(_STATES[completion.state])
         for completion in completions
         if completion.state is not None
         and 0 <= completion.step < len(found.board)
         and not completion.members
     }
     # No step is active any more: a live step was never created, or is a map that was cut short.
-    board = note(found.board, late).replace(StepState.LIVE, StepState.CANCELLED)
+    board = record_endings(found.board, late).replace(StepState.LIVE, StepState.CANCELLED)
     reasons = msgspec.json.decode(found.told)
     if board:
         graph = await read(conn, found.graph_id, found.path)
-        again = restarted(graph, board)
-        board = restart(graph, board)
+        again = find_steps_to_restart(graph, board)
+        board = restart_step_states(graph, board)
         reasons = {step: why for step, why in reasons.items() if int(step) not in again}
-    await graphs.reopen(conn, found.run_id, board=board, told=canonical(reasons))
+    await graphs.reopen(conn, found.run_id, board=board, told=encode_canonical(reasons))
 
 
 async def _lock_graph_run(conn: Connection, tenant_id: int, run_id: UUID) -> Asked:

@@ -11,17 +11,17 @@ from typing import Final
 import msgspec
 
 from rota.core.graphs import (
-    Advanced,
-    Scope,
-    graph_error,
-    graph_result,
-    last_steps,
-    note,
-    results_wanted,
+    GraphAdvance,
+    GraphScope,
+    build_graph_result,
+    describe_graph_error,
+    find_last_steps,
+    find_needed_results,
+    record_endings,
 )
-from rota.core.maps import MOST_RESULTS
+from rota.core.maps import LISTED_RESULTS_MAX
 from rota.core.states import RunState
-from rota.core.submission import MOST_PAYLOAD, canonical
+from rota.core.submissions import PAYLOAD_BYTES_MAX, encode_canonical
 from rota.flow.graphs import mapping
 from rota.flow.graphs.mapping import Decided, Mapped
 from rota.flow.graphs.turns import Turn
@@ -30,7 +30,7 @@ from rota.store.driver import Connection
 from rota.store.graphs import Ending
 
 Wanted = Mapping[Turn, Iterable[int]]
-CANCELLED: Final = canonical({"code": "step_cancelled"})
+CANCELLED: Final = encode_canonical({"code": "step_cancelled"})
 
 
 async def decide(conn: Connection, passes: Sequence[Turn]) -> None:
@@ -61,7 +61,10 @@ async def endings(conn: Connection, passes: Sequence[Turn]) -> list[Ending]:
     good = [graph_pass for graph_pass in passes if graph_pass.final is RunState.SUCCEEDED]
     await _read_values(
         conn,
-        {graph_pass: last_steps(graph_pass.plan.graph, graph_pass.board) for graph_pass in good},
+        {
+            graph_pass: find_last_steps(graph_pass.plan.graph, graph_pass.board)
+            for graph_pass in good
+        },
     )
     return [_ending_of(graph_pass) for graph_pass in passes if graph_pass.final is not None]
 
@@ -71,19 +74,21 @@ def _ending_of(graph_pass: Turn) -> Ending:
     state = graph_pass.final or RunState.SUCCEEDED
     result = reason = None
     if state is RunState.SUCCEEDED:
-        result = graph_result(graph, board, graph_pass.scope())
+        result = build_graph_result(graph, board, graph_pass.scope())
     elif state is RunState.DEAD:
-        reason = canonical({"type": "StepFailed", "message": graph_error(graph, board)})
+        reason = encode_canonical(
+            {"type": "StepFailed", "message": describe_graph_error(graph, board)}
+        )
     else:
         reason = CANCELLED
     return Ending(graph_pass.run_id, state, result, reason)
 
 
-def _advance(graph_pass: Turn) -> Advanced:
+def _advance(graph_pass: Turn) -> GraphAdvance:
     board, ended = graph_pass.board, graph_pass.ended
     if graph_pass.looks:
         # Without completions, core checks every waiting step.
-        board, ended = note(board, ended), {}
+        board, ended = record_endings(board, ended), {}
     after = graph_pass.plan.advance(board, ended, graph_pass.scope())
     graph_pass.adopt(after)
     return after
@@ -92,8 +97,8 @@ def _advance(graph_pass: Turn) -> Advanced:
 def _wanted_results(graph_pass: Turn) -> frozenset[int]:
     board, ended = graph_pass.board, graph_pass.ended
     if graph_pass.looks:
-        board, ended = note(board, ended), {}
-    return results_wanted(graph_pass.plan.graph, board, ended)
+        board, ended = record_endings(board, ended), {}
+    return find_needed_results(graph_pass.plan.graph, board, ended)
 
 
 async def _read_values(conn: Connection, wanted: Wanted) -> None:
@@ -137,10 +142,10 @@ async def _map_results(conn: Connection, graph_pass: Turn, step: int) -> tuple[o
         "failed": known.failed,
         "cancelled": known.cancelled,
     }
-    if known.total is None or known.total > MOST_RESULTS or not _is_listed(graph_pass, step):
+    if known.total is None or known.total > LISTED_RESULTS_MAX or not _is_listed(graph_pass, step):
         return counted, None
-    rows = await graph_maps.results(conn, known.which, after=-1, most=MOST_RESULTS)
-    if sum(len(row.result) for row in rows if row.result is not None) > MOST_PAYLOAD:
+    rows = await graph_maps.results(conn, known.which, after=-1, most=LISTED_RESULTS_MAX)
+    if sum(len(row.result) for row in rows if row.result is not None) > PAYLOAD_BYTES_MAX:
         return counted, None  # too large for a payload
     results: list[object] = [None] * known.total
     for row in rows:
@@ -155,7 +160,7 @@ def _is_listed(graph_pass: Turn, step: int) -> bool:
     return any(read.step == step and read.part == "results" for read in reads)
 
 
-async def _begin_maps(conn: Connection, graph_pass: Turn, after: Advanced) -> bool:
+async def _begin_maps(conn: Connection, graph_pass: Turn, after: GraphAdvance) -> bool:
     """Start the maps that are ready; return whether one of them is already decided."""
     for step in after.ready:
         if graph_pass.plan.graph.steps[step].map is None:
@@ -192,8 +197,10 @@ def _map_of(conn: Connection, graph_pass: Turn, step: int, payload: str | None =
     )
 
 
-def _scope_reader(conn: Connection, graph_pass: Turn, step: int) -> Callable[[], Awaitable[Scope]]:
-    async def scope() -> Scope:
+def _scope_reader(
+    conn: Connection, graph_pass: Turn, step: int
+) -> Callable[[], Awaitable[GraphScope]]:
+    async def scope() -> GraphScope:
         reads = {read.step for read in graph_pass.plan.graph.steps[step].reads}
         await _read_values(conn, {graph_pass: reads})
         return graph_pass.scope()

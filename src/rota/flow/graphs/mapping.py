@@ -14,28 +14,37 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from rota.core.errors import ExpressionFailed, InvalidInput
-from rota.core.graphs import Graph, Scope, Step, StepState, member_payloads, state_of
-from rota.core.ids import step_run_id
+from rota.core.graphs import (
+    GraphScope,
+    GraphStep,
+    StepGraph,
+    StepState,
+    create_member_payload_builder,
+    step_state_of_run,
+)
+from rota.core.ids import derive_step_run_id
 from rota.core.maps import (
-    BATCH,
-    MOST_MEMBERS,
-    WINDOW,
-    Count,
-    Which,
-    sentence,
+    MEMBER_BATCH_MAX,
+    MEMBERS_MAX,
+    UNFINISHED_MEMBERS_MAX,
+    MapCounters,
+    MapIdentity,
+    describe_failure,
 )
 from rota.core.states import RunState
-from rota.core.submission import canonical, json_text
+from rota.core.submissions import encode_canonical, encode_json
 from rota.store import graph_maps, graphs, live_runs
 from rota.store.driver import Connection
 from rota.store.graph_maps import Items, Map
 from rota.store.graphs import Mark, NewStep
 
 # With a large window, fewer new members than this are not worth a statement.
-FEW: Final = BATCH // 2
+FEW: Final = MEMBER_BATCH_MAX // 2
 # Members that one statement cancels.
 CANCELLED_AT_ONCE: Final = 1_000
-STOPPED: Final = canonical({"code": "cancelled", "by": "rota", "reason": "its map has failed"})
+STOPPED: Final = encode_canonical(
+    {"code": "cancelled", "by": "rota", "reason": "its map has failed"}
+)
 STATES: Final = {state.value: state for state in RunState}
 AS_STOPPED: Final = {"failed": StepState.FAILED, "cancelled": StepState.CANCELLED}
 
@@ -60,21 +69,21 @@ class Mapped:
     run_id: UUID
     tenant_id: int
     round: int
-    graph: Graph
+    graph: StepGraph
     index: int
     board: str
     mould: NewStep
-    scope: Callable[[], Awaitable[Scope]]
+    scope: Callable[[], Awaitable[GraphScope]]
     source: NewStep | None = None
 
     @property
-    def step(self) -> Step:
+    def step(self) -> GraphStep:
         return self.graph.steps[self.index]
 
     @property
     def window(self) -> int:
         at_once = None if self.step.map is None else self.step.map.at_once
-        return at_once or WINDOW
+        return at_once or UNFINISHED_MEMBERS_MAX
 
 
 async def begin(
@@ -88,10 +97,10 @@ async def begin(
     if known is not None and not afresh:
         return await _restart_map(conn, mapped, known)
     total = len(items) if isinstance(items, Sequence) else items
-    if total is not None and total > MOST_MEMBERS:
-        why = f"the map has {total:,} members; the limit is {MOST_MEMBERS:,}"
+    if total is not None and total > MEMBERS_MAX:
+        why = f"the map has {total:,} members; the limit is {MEMBERS_MAX:,}"
         return Decided(StepState.FAILED, why)
-    which = Which(mapped.run_id, mapped.index, mapped.round)
+    which = MapIdentity(mapped.run_id, mapped.index, mapped.round)
     await graph_maps.begin(
         conn,
         which,
@@ -125,7 +134,7 @@ async def go_on(conn: Connection, mapped: Mapped, completions: Sequence[Mark]) -
     return await _update_map(conn, mapped)
 
 
-async def count(conn: Connection, which: Which, completions: Sequence[Mark]) -> None:
+async def count(conn: Connection, which: MapIdentity, completions: Sequence[Mark]) -> None:
     """Count the members that ended and record whether the source did. Creates no members, so it is
     also used for graph runs that have ended.
     """
@@ -136,7 +145,7 @@ async def count(conn: Connection, which: Which, completions: Sequence[Mark]) -> 
     ended = {StepState.SUCCEEDED: 0, StepState.FAILED: 0, StepState.CANCELLED: 0}
     for completion in completions:
         if completion.state is not None and completion.members:
-            state = state_of(STATES[completion.state])
+            state = step_state_of_run(STATES[completion.state])
             ended[state if state in ended else StepState.CANCELLED] += completion.members
     if any(ended.values()):
         await graph_maps.add(
@@ -190,14 +199,14 @@ async def _update_map(conn: Connection, mapped: Mapped) -> Decided | None:
 
 
 def _result_of(known: Map) -> Decided | None:
-    if known.is_sourcing or known.tally.alive:
+    if known.is_sourcing or known.tally.live:
         return None
     if known.stopped is not None:
         return Decided(AS_STOPPED[known.stopped], _message_of(known.reason))
     return SUCCEEDED if known.tally.is_complete else None
 
 
-def _is_exceeded(step: Step, count: Count) -> bool:
+def _is_exceeded(step: GraphStep, count: MapCounters) -> bool:
     bad = count.failed + count.cancelled
     if step.map is None or not bad:
         return False
@@ -205,18 +214,18 @@ def _is_exceeded(step: Step, count: Count) -> bool:
     # A percentage cannot be exceeded while the source has not delivered the total.
     if tolerate.percent is not None and count.total is None:
         return False
-    return not tolerate.bears(bad, count.total or 0)
+    return not tolerate.allows(bad, count.total or 0)
 
 
 async def _describe_failure(conn: Connection, known: Map) -> str:
     first = await graph_maps.bad(conn, known.which, after=-1, most=1)
-    return sentence(known.tally, _error_text(first[0].reason) if first else None)
+    return describe_failure(known.tally, _error_text(first[0].reason) if first else None)
 
 
-async def _stop(conn: Connection, which: Which, state: StepState, why: str) -> None:
+async def _stop(conn: Connection, which: MapIdentity, state: StepState, why: str) -> None:
     """Create no more members, and cancel the active members and the source."""
     stopped = "failed" if state is StepState.FAILED else "cancelled"
-    reason = canonical({"type": "MapFailed", "message": why})
+    reason = encode_canonical({"type": "MapFailed", "message": why})
     await graph_maps.stop(conn, which, stopped=stopped, reason=reason)
     await live_runs.cancel(conn, ids=[_source_id(which)], reason=STOPPED)
     while ids := await graph_maps.alive(conn, which, most=CANCELLED_AT_ONCE):
@@ -225,12 +234,15 @@ async def _stop(conn: Connection, which: Which, state: StepState, why: str) -> N
 
 async def _create_members(conn: Connection, mapped: Mapped, known: Map) -> None:
     """Retry failed members of earlier rounds, then create the next ones, within the window."""
-    room = known.tally.room(mapped.window)
-    if room < FEW and known.tally.alive > mapped.window // 2 >= FEW:
+    room = known.tally.count_free(mapped.window)
+    if room < FEW and known.tally.live > mapped.window // 2 >= FEW:
         return
     while room > 0 and known.again:
         revived = await graph_maps.revive(
-            conn, known.which, after=known.again_after, most=min(room, BATCH, known.again)
+            conn,
+            known.which,
+            after=known.again_after,
+            most=min(room, MEMBER_BATCH_MAX, known.again),
         )
         if not revived:
             # Their runs were pruned from history: fail the map instead of waiting for ever.
@@ -256,24 +268,24 @@ async def _next_batches(
     """Return the next members with their payloads; a constant payload is shared by all."""
     step, first = mapped.step, known.made
     if step.payload.raw is not None and step.payload.is_constant:
-        payload = json_text(step.payload.raw, "payload")
+        payload = encode_json(step.payload.raw, "payload")
         return (
-            graph_maps.Batch(min(BATCH, left - done), payload=payload)
-            for done in range(0, left, BATCH)
+            graph_maps.Batch(min(MEMBER_BATCH_MAX, left - done), payload=payload)
+            for done in range(0, left, MEMBER_BATCH_MAX)
         )
     items: Sequence[object] = range(first, first + left)
     if not known.is_counted:
         items = await graph_maps.take_items(conn, known.which, made=first, number=left)
-    scope = Scope() if step.payload.raw is None else await mapped.scope()
-    fill = member_payloads(mapped.graph, mapped.index, mapped.board, scope)
+    scope = GraphScope() if step.payload.raw is None else await mapped.scope()
+    fill = create_member_payload_builder(mapped.graph, mapped.index, mapped.board, scope)
     return _fill_batches(fill, items, first)
 
 
 def _fill_batches(
     fill: Callable[[object, int], str | None], items: Sequence[object], first: int
 ) -> Iterator[graph_maps.Batch]:
-    for start in range(0, len(items), BATCH):
-        some = items[start : start + BATCH]
+    for start in range(0, len(items), MEMBER_BATCH_MAX):
+        some = items[start : start + MEMBER_BATCH_MAX]
         payloads = [
             _fill_payload(fill, item, number)
             for number, item in enumerate(some, start=first + start)
@@ -289,12 +301,12 @@ def _fill_payload(fill: Callable[[object, int], str | None], item: object, numbe
 
 
 def _split_items(items: Sequence[object]) -> Iterator[tuple[int, str]]:
-    for first in range(0, len(items), BATCH):
-        yield first, canonical(list(items[first : first + BATCH]))
+    for first in range(0, len(items), MEMBER_BATCH_MAX):
+        yield first, encode_canonical(list(items[first : first + MEMBER_BATCH_MAX]))
 
 
-def _source_id(which: Which) -> UUID:
-    return step_run_id(which.run_id, which.step, round_=which.base)
+def _source_id(which: MapIdentity) -> UUID:
+    return derive_step_run_id(which.run_id, which.step, round_=which.base)
 
 
 def _error_text(reason: str | None) -> str | None:

@@ -15,12 +15,19 @@ from typing import Final, NamedTuple
 import msgspec
 
 from rota.contract.graph import read_stored_graph
-from rota.contract.policy import from_policy, read_stored_policy, step_policy
+from rota.contract.policy import build_step_policy, read_stored_policy, write_policy
 from rota.core.errors import InvalidInput, NewerDocument
-from rota.core.graphs import Advanced, Graph, Scope, Step, StepState, advance
+from rota.core.graphs import (
+    GraphAdvance,
+    GraphScope,
+    GraphStep,
+    StepGraph,
+    StepState,
+    advance_graph,
+)
 from rota.core.outcome import Guarantee
 from rota.core.policy import Policy
-from rota.core.submission import canonical
+from rota.core.submissions import encode_canonical
 from rota.store import graphs, names
 from rota.store.driver import Connection
 
@@ -64,22 +71,24 @@ class Plan:
     the completions, and is cached in `decisions`.
     """
 
-    graph: Graph
+    graph: StepGraph
     ids: tuple[Ids | None, ...]
     queues: Mapping[int, int]
     asks: bool
-    decided: dict[Standing, Advanced] = field(default_factory=dict)
+    decided: dict[Standing, GraphAdvance] = field(default_factory=dict)
 
-    def advance(self, board: str, ended: Mapping[int, StepState], scope: Scope) -> Advanced:
+    def advance(
+        self, board: str, ended: Mapping[int, StepState], scope: GraphScope
+    ) -> GraphAdvance:
         """Return what follows from these completed steps."""
         if self.asks:
-            return advance(self.graph, board, ended, scope)
+            return advance_graph(self.graph, board, ended, scope)
         standing = (board, tuple(sorted(ended.items())))
         found = self.decided.get(standing)
         if found is None:
             if len(self.decided) >= MOST_DECIDED:
                 self.decided.clear()
-            found = self.decided[standing] = advance(self.graph, board, ended, scope)
+            found = self.decided[standing] = advance_graph(self.graph, board, ended, scope)
         return found
 
 
@@ -119,7 +128,7 @@ class Plans:
             self._plans.popitem(last=False)
 
 
-async def read(conn: Connection, graph_id: int | None, path: Sequence[int]) -> Graph:
+async def read(conn: Connection, graph_id: int | None, path: Sequence[int]) -> StepGraph:
     """Return the graph of a run. Raise `InvalidInput` if no graph can be read."""
     texts = {} if graph_id is None else await graphs.definitions(conn, [graph_id])
     if not texts:
@@ -134,7 +143,7 @@ async def _read_plan(conn: Connection, key: Key, text: str | None, body: str) ->
         job = read_stored_policy(msgspec.json.decode(body))
         graph = _nested_graph(read_stored_graph(msgspec.json.decode(text)), key.path)
         for step in graph.steps:
-            step_policy(step.policy, job)
+            build_step_policy(step.policy, job)
     except NewerDocument as error:
         return Unreadable(str(error), is_newer=True)
     except InvalidInput as error:
@@ -150,7 +159,7 @@ async def _read_plan(conn: Connection, key: Key, text: str | None, body: str) ->
     )
 
 
-def _nested_graph(graph: Graph, path: tuple[int, ...]) -> Graph:
+def _nested_graph(graph: StepGraph, path: tuple[int, ...]) -> StepGraph:
     for place in path:
         inner = graph.steps[place].graph
         if inner is None:
@@ -159,7 +168,7 @@ def _nested_graph(graph: Graph, path: tuple[int, ...]) -> Graph:
     return graph
 
 
-def _uses_expressions(step: Step) -> bool:
+def _uses_expressions(step: GraphStep) -> bool:
     source = None if step.map is None else step.map.source
     return (
         not isinstance(step.when, str)
@@ -170,16 +179,16 @@ def _uses_expressions(step: Step) -> bool:
 
 
 async def _intern_ids(
-    conn: Connection, graph: Graph, job: Policy, queues: Mapping[int, int]
+    conn: Connection, graph: StepGraph, job: Policy, queues: Mapping[int, int]
 ) -> tuple[Ids | None, ...]:
     steps = [step for step in graph.steps if step.graph is None]
     sources = {step.map.source.kind for step in steps if step.map and step.map.source}
     kinds = await names.kind_ids(conn, {step.kind for step in steps} | sources)
-    policies = {step.index: step_policy(step.policy, job) for step in steps}
-    bodies = {index: canonical(from_policy(policy)) for index, policy in policies.items()}
+    policies = {step.index: build_step_policy(step.policy, job) for step in steps}
+    bodies = {index: encode_canonical(write_policy(policy)) for index, policy in policies.items()}
     interned = await names.policy_ids(conn, set(bodies.values()))
 
-    def ids_of(step: Step) -> Ids | None:
+    def ids_of(step: GraphStep) -> Ids | None:
         if step.graph is not None:
             return None
         source = None if step.map is None else step.map.source

@@ -14,9 +14,16 @@ from uuid import UUID
 
 from rota.contract.graph import read_stored_graph
 from rota.core.errors import NotFound
-from rota.core.graphs import Graph, Step, StepState, Times, critical_path, first_board
-from rota.core.graphs.board import FINAL, WORDS
-from rota.core.ids import step_run_id
+from rota.core.graphs import (
+    GraphStep,
+    StepGraph,
+    StepState,
+    StepTimes,
+    find_critical_path,
+    initial_step_states,
+)
+from rota.core.graphs.step_states import FINAL_STEP_STATES, STEP_STATE_WORDS
+from rota.core.ids import derive_step_run_id
 from rota.core.states import RunState
 from rota.store import graph_maps, graph_views
 from rota.store.driver import Connection
@@ -31,7 +38,7 @@ class ShownStep:
     failure.
     """
 
-    step: Step
+    step: GraphStep
     state: str
     run: StepRun | None
     map: Map | None
@@ -51,7 +58,7 @@ class ShownRun:
     """A graph run with its steps. `row` is None until the run is expanded."""
 
     run: RunRow
-    graph: Graph
+    graph: StepGraph
     board: str
     seen: GraphRun | None
     steps: tuple[ShownStep, ...]
@@ -73,7 +80,7 @@ async def run_graph(conn: Connection, run: RunRow, *, tenant_id: int, now: datet
     if seen is None:
         return await _show_waiting(conn, run, tenant_id=tenant_id)
     graph = inner(read_stored_graph(json.loads(seen.definition)), seen.path)
-    board = seen.board or first_board(graph)
+    board = seen.board or initial_step_states(graph)
     maps = await graph_views.maps(conn, tenant_id=tenant_id, run_id=run.id)
     ids = _step_ids(seen, graph, board, maps)
     runs = await graph_views.steps(conn, ids, tenant_id=tenant_id)
@@ -81,14 +88,14 @@ async def run_graph(conn: Connection, run: RunRow, *, tenant_id: int, now: datet
     steps = tuple(
         ShownStep(
             step=step,
-            state=WORDS[board[step.index]],
+            state=STEP_STATE_WORDS[board[step.index]],
             run=runs.get(step.index),
             map=maps.get(step.index),
             why=_reason_of(step, board, reasons, runs, maps),
         )
         for step in graph.steps
     )
-    critical = critical_path(graph, _times_of(steps, board, seen.ended_at or now))
+    critical = find_critical_path(graph, _times_of(steps, board, seen.ended_at or now))
     return ShownRun(run=run, graph=graph, board=board, seen=seen, steps=steps, critical=critical)
 
 
@@ -107,7 +114,7 @@ async def members(  # noqa: PLR0913 — a page of a list with a filter
     if seen is None:
         raise NotFound("graph", f"run {run_id}")
     graph = inner(read_stored_graph(json.loads(seen.definition)), seen.path)
-    place = graph.places.get(step)
+    place = graph.step_indexes.get(step)
     if place is None or graph.steps[place].map is None:
         raise NotFound("map", step)
     found = (await graph_views.maps(conn, tenant_id=tenant_id, run_id=run_id)).get(place)
@@ -124,13 +131,15 @@ async def _show_waiting(conn: Connection, run: RunRow, *, tenant_id: int) -> Sho
         raise NotFound("graph", f"run {run.id}")
     graph = read_stored_graph(json.loads(text))
     steps = tuple(
-        ShownStep(step=step, state=WORDS[StepState.WAITING], run=None, map=None, why=None)
+        ShownStep(
+            step=step, state=STEP_STATE_WORDS[StepState.WAITING], run=None, map=None, why=None
+        )
         for step in graph.steps
     )
-    return ShownRun(run=run, graph=graph, board=first_board(graph), seen=None, steps=steps)
+    return ShownRun(run=run, graph=graph, board=initial_step_states(graph), seen=None, steps=steps)
 
 
-def inner(graph: Graph, path: list[int]) -> Graph:
+def inner(graph: StepGraph, path: list[int]) -> StepGraph:
     """Return the nested graph at a path of step numbers."""
     for place in path:
         found = graph.steps[place].graph
@@ -140,12 +149,12 @@ def inner(graph: Graph, path: list[int]) -> Graph:
     return graph
 
 
-def _step_ids(seen: GraphRun, graph: Graph, board: str, maps: Mapping[int, Map]) -> list[UUID]:
+def _step_ids(seen: GraphRun, graph: StepGraph, board: str, maps: Mapping[int, Map]) -> list[UUID]:
     """Return the ids of the latest runs of started steps; for a map, of its source."""
     rounds: Mapping[str, int] = json.loads(seen.rounds)
     started = [step for step in graph.steps if board[step.index] not in "wk"]
     return [
-        step_run_id(
+        derive_step_run_id(
             seen.run_id,
             step.index,
             round_=(
@@ -157,7 +166,7 @@ def _step_ids(seen: GraphRun, graph: Graph, board: str, maps: Mapping[int, Map])
 
 
 def _reason_of(
-    step: Step,
+    step: GraphStep,
     board: str,
     reasons: Mapping[str, Any],
     runs: Mapping[int, StepRun],
@@ -179,11 +188,11 @@ def _reason_of(
     return str(reason.get("code")) if "code" in reason else None
 
 
-def _times_of(steps: tuple[ShownStep, ...], board: str, now: datetime) -> dict[int, Times]:
-    found: dict[int, Times] = {}
+def _times_of(steps: tuple[ShownStep, ...], board: str, now: datetime) -> dict[int, StepTimes]:
+    found: dict[int, StepTimes] = {}
     for shown in steps:
         started, ended = shown.times
         if started is not None:
-            over = board[shown.step.index] in FINAL
-            found[shown.step.index] = Times(started, ended if over and ended else now)
+            over = board[shown.step.index] in FINAL_STEP_STATES
+            found[shown.step.index] = StepTimes(started, ended if over and ended else now)
     return found

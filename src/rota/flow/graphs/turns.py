@@ -10,8 +10,15 @@ from uuid import UUID
 
 import msgspec
 
-from rota.core.graphs import Advanced, Scope, StepState, first_board, note, state_of
-from rota.core.ids import step_run_id
+from rota.core.graphs import (
+    GraphAdvance,
+    GraphScope,
+    StepState,
+    initial_step_states,
+    record_endings,
+    step_state_of_run,
+)
+from rota.core.ids import derive_step_run_id
 from rota.core.states import RunState
 from rota.core.time import moments
 from rota.flow.graphs.plans import Plan
@@ -19,7 +26,7 @@ from rota.store.graphs import LOOK, Board, Input, Locked, Mark, NewNested, NewSt
 
 _STATES: Final = {state.value: state for state in RunState}
 _EMPTY: Final = "{}"
-_NOTHING: Final = Scope()
+_NOTHING: Final = GraphScope()
 _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 _decode: Final = msgspec.json.decode
 
@@ -54,7 +61,7 @@ class Turn:
         self.plan = plan
         # Nothing is decided yet: the graph run starts, or is retried as a whole.
         self.is_whole = not locked.board
-        self.board = locked.board or first_board(plan.graph)
+        self.board = locked.board or initial_step_states(plan.graph)
         self.is_changed = self.is_whole
         self.looks = self.is_whole
         self.ended: dict[int, StepState] = {}
@@ -90,7 +97,7 @@ class Turn:
 
     def id_of(self, step: int) -> UUID:
         """Return the id of the latest run of a step."""
-        return step_run_id(self.run_id, step, round_=self.rounds.get(step, 0))
+        return derive_step_run_id(self.run_id, step, round_=self.rounds.get(step, 0))
 
     def take(self, completions: Iterable[Mark]) -> None:
         """Assign completions to steps and maps. A completion of a run that is not the step's latest
@@ -104,7 +111,7 @@ class Turn:
             elif self.plan.graph.steps[completion.step].map is not None:
                 self.of_maps.setdefault(completion.step, []).append(completion)
             elif completion.state is not None and self._is_last(completion):
-                self.ended[completion.step] = state_of(_STATES[completion.state])
+                self.ended[completion.step] = step_state_of_run(_STATES[completion.state])
 
     def _is_last(self, completion: Mark) -> bool:
         return not self.locked.round or completion.run_id == self.id_of(completion.step)
@@ -115,12 +122,12 @@ class Turn:
         if why is not None:
             self.told[str(step)] = why
 
-    def adopt(self, after: Advanced) -> None:
+    def adopt(self, after: GraphAdvance) -> None:
         """Apply the decision of core: new step states, and runs of the ready steps."""
         self.is_changed = True
         self.looks = False
         self.ended = {}
-        self.board = after.board
+        self.board = after.step_states
         self.final = after.final
         for reasons in (after.skipped, after.failed):
             for step, why in reasons.items():
@@ -188,7 +195,7 @@ class Turn:
         maps = self.plan.graph.steps
         return [s for s in steps if s not in self._results and maps[s].map is None]
 
-    def scope(self) -> Scope:
+    def scope(self) -> GraphScope:
         """Return the values that expressions may use; an empty scope without expressions."""
         if not self.plan.asks and not self._results and not self.of_members:
             return _NOTHING
@@ -209,10 +216,10 @@ class Turn:
                     # Expressions and payloads see what failed, not where in the code.
                     errors[step].pop("traceback", None)
                     errors[step].pop("frame", None)
-        return Scope(
+        return GraphScope(
             input=None if given is None or given.payload is None else _decode(given.payload),
             run_id=str(self.run_id),
-            scheduled_at=None if given is None else moments.rfc3339(given.scheduled_at),
+            scheduled_at=None if given is None else moments.to_rfc3339(given.scheduled_at),
             attempt=self.locked.round + 1,
             results=results,
             errors=errors,
@@ -223,7 +230,7 @@ class Turn:
         """Return the row to store."""
         return Board(
             self.run_id,
-            note(self.board, self.ended),
+            record_endings(self.board, self.ended),
             None if self._rounds is None else _text({str(k): v for k, v in self._rounds.items()}),
             None if self._told is None else _text(self._told),
             self.final is not None,

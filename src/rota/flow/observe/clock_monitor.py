@@ -16,9 +16,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
-from rota.core.clock import CLOCK_OFFSET_LIMIT, CLOCK_OFFSET_WARNING, Clock, clock_offset
+from rota.core.clock import (
+    CLOCK_OFFSET_LIMIT,
+    CLOCK_OFFSET_WARNING,
+    ClockSource,
+    compute_clock_offset,
+)
 from rota.core.errors import StoreUnavailable
-from rota.core.events import ClockApart, ClockCorrected, ClockMeasured, Emit
+from rota.core.log_events import ClockCorrected, ClockMeasured, ClockSkewed, Emit
 from rota.runtime.database_clock import DatabaseClock
 from rota.store.driver import Connection, Source
 from rota.store.fitness import database_time
@@ -40,7 +45,7 @@ class ClockMonitor:
     """Calls `on_response` after each response, `on_outage` when there is none."""
 
     source: Source
-    clock: Clock
+    clock: ClockSource
     database_clock: DatabaseClock
     emit: Emit
     answered: Callable[[], object] = lambda: None
@@ -70,7 +75,7 @@ class ClockMonitor:
         now = await database_time(conn)
         received, answered = self.clock.monotonic(), self.clock.now()
         self.database_clock.offset.note(now, sent=sent, received=received)
-        self._report_offset(clock_offset(now, asked=asked, answered=answered), now)
+        self._report_offset(compute_clock_offset(now, sent_at=asked, received_at=answered), now)
 
     async def _measure_in_time(self) -> None:
         measuring = asyncio.create_task(self._measure())
@@ -102,4 +107,4 @@ class ClockMonitor:
         )
         if is_worse or monotonic - self._warned_at >= WARNING_INTERVAL_S:
             self._warned_at = monotonic
-            self.emit(ClockApart(by=offset, at=now))
+            self.emit(ClockSkewed(by=offset, at=now))

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from rota.core.states import RunState
-from rota.core.time.durations import words
+from rota.core.time.durations import to_words
 from rota.store.waiting import Subject
 
 # The failure message comes from the handler and may have any length.
@@ -53,7 +53,7 @@ def said_ending(run: Subject) -> str:
     if run.state is RunState.SUCCEEDED:
         took = ""
         if run.started_at is not None and run.finished_at is not None:
-            took = f" after running for {words(rounded(run.finished_at - run.started_at))}"
+            took = f" after running for {to_words(rounded(run.finished_at - run.started_at))}"
         return f"The run succeeded at {at}{took}, in attempt {run.attempt}."
     why = because(read(run.reason))
     if run.state is RunState.QUARANTINED:

@@ -16,9 +16,9 @@ from uuid import UUID
 from rota.contract.schedule import read_stored_schedule
 from rota.contract.trigger import read_stored_trigger
 from rota.core.errors import InvalidInput, NewerDocument, NotFound
-from rota.core.limits import admit
-from rota.core.states import FINAL, JobState, RunState
-from rota.core.time.durations import words
+from rota.core.limits import admit_starts
+from rota.core.states import FINAL_STATES, JobState, RunState
+from rota.core.time.durations import to_words
 from rota.flow.observe.endings import counted, failure, read, said_ending, short, shown
 from rota.flow.observe.graph_steps import listed, live_steps
 from rota.store import waiting
@@ -62,7 +62,7 @@ async def explain_job(conn: Connection, *, tenant_id: int, job_id: UUID) -> Expl
 
 def _explain_state(run: Subject) -> Explanation | None:
     """Explain a run that does not wait: it is finished, running, or being stopped."""
-    if run.state in FINAL:
+    if run.state in FINAL_STATES:
         reason = read(run.reason)
         return _build(
             run.state.value,
@@ -209,7 +209,7 @@ def _explain_gate(gate: Gate, run: Subject) -> Explanation | None:
     standing = gate.standing
     if gate.in_order and (gate.held or gate.head_id != run.id):
         return _explain_order(gate, run.now)
-    if standing.places(wanted=1, now=run.now):
+    if standing.count_free(wanted=1, now=run.now):
         return None
     if gate.key.startswith("backfill:") and standing.limits.rate is not None:
         # Backfills have no rate of their own; pausing one closes its gate with a rate.
@@ -230,9 +230,9 @@ def _explain_gate(gate: Gate, run: Subject) -> Explanation | None:
         return _build("limit_reached", sentence, **details, **held)
     if rate is None:
         return None
-    next_at = admit(rate, paid_until=gate.paid_until, wanted=1, now=run.now).next_at
+    next_at = admit_starts(rate, paid_until=gate.paid_until, wanted=1, now=run.now).next_at
     sentence = (
-        f"The limit of its {where} allows {counted(rate.count, 'start')} per {words(rate.per)}; "
+        f"The limit of its {where} allows {counted(rate.count, 'start')} per {to_words(rate.per)}; "
         f"the next start is possible at {shown(next_at)}."
     )
     paced = {"count": rate.count, "per": rate.per, "next_at": next_at}
@@ -324,7 +324,7 @@ def _explain_tick(job: JobSubject) -> Explanation:
         return _build("after_its_run", sentence, **details)
     if at <= job.now:
         sentence = (
-            f"The tick of {shown(job.tick_at or at)} is {words(job.now - at)} late; "
+            f"The tick of {shown(job.tick_at or at)} is {to_words(job.now - at)} late; "
             f"scheduler {job.scheduler} is about to fire it."
         )
         return _build("tick_overdue", sentence, **details)

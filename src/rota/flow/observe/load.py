@@ -17,8 +17,8 @@ from rota.contract.schedule import read_stored_schedule
 from rota.core.errors import InvalidInput, NewerDocument
 from rota.core.time.budget import Check
 from rota.core.time.calendars import Calendar
-from rota.core.time.crowding import Alike, Span, crowding
 from rota.core.time.schedule import Schedule
+from rota.core.time.tick_density import DensitySpan, ScheduleGroup, compute_tick_density
 from rota.store import calendars, load_views
 from rota.store.driver import Connection
 from rota.store.load_views import MOST, Scheduled
@@ -55,7 +55,7 @@ class Load:
     is_estimate: bool
 
 
-async def ahead(conn: Connection, span: Span, *, tenant_id: int) -> Callable[[Check], Load]:
+async def ahead(conn: Connection, span: DensitySpan, *, tenant_id: int) -> Callable[[Check], Load]:
     """Read all jobs of a tenant; return a function that computes their ticks in a span. It may take
     seconds, so it must not run on the event loop.
     """
@@ -82,12 +82,12 @@ class _Group(NamedTuple):
         return len(self.members) * self.stride
 
     @property
-    def counted(self) -> Alike:
+    def counted(self) -> ScheduleGroup:
         first = self.members[0]
         if first.fired is None:
-            return Alike(schedule=self.schedule, number=self.jobs)
-        return Alike(
-            schedule=self.schedule, number=self.jobs, fired=first.fired, next_at=first.tick_at
+            return ScheduleGroup(schedule=self.schedule, size=self.jobs)
+        return ScheduleGroup(
+            schedule=self.schedule, size=self.jobs, fired=first.fired, next_at=first.tick_at
         )
 
 
@@ -121,7 +121,7 @@ def _group_jobs(found: Sequence[Scheduled]) -> Iterator[_Group]:
 
 def _compute_load(
     found: Sequence[Scheduled],
-    span: Span,
+    span: DensitySpan,
     known: Mapping[str, Calendar],
     check: Check | None = None,
 ) -> Load:
@@ -130,8 +130,10 @@ def _compute_load(
         if check is not None:
             check()
         groups.append(group)
-    crowd = crowding([group.counted for group in groups], span, calendars=known, check=check)
-    pairs = list(zip(groups, crowd.each, strict=True))
+    crowd = compute_tick_density(
+        [group.counted for group in groups], span, calendars=known, check=check
+    )
+    pairs = list(zip(groups, crowd.groups, strict=True))
     busy = [
         Busy(member.job_id, member.job, count.ticks, count.is_estimate)
         for group, count in pairs

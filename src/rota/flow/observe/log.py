@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import assert_never, cast
 
-from rota.core.events import AttemptsEnded, EngineEvent, TicksFired
+from rota.core.log_events import AttemptsEnded, EngineEvent, TicksFired
 from rota.flow.observe.engine_lines import NAMES, describe_engine
 from rota.flow.observe.lines import Level, LogLine
 from rota.runtime.events import (

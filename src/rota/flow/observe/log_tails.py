@@ -12,8 +12,8 @@ from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
-from rota.core.clock import Clock
-from rota.core.states import FINAL
+from rota.core.clock import ClockSource
+from rota.core.states import FINAL_STATES
 from rota.store import run_views
 from rota.store.driver import Connection, Source
 from rota.store.logs import BEGINNING, Line
@@ -50,7 +50,7 @@ class LogTail:
         self._ended_at: float | None = None
         self._interval_s = LOOK_INTERVAL_S
 
-    def note(self, row: RunRow | None, lines: Sequence[Line], *, clock: Clock) -> None:
+    def note(self, row: RunRow | None, lines: Sequence[Line], *, clock: ClockSource) -> None:
         """Store the result of a look."""
         now = clock.monotonic()
         self.before, self.lines = self.place, lines
@@ -61,7 +61,7 @@ class LogTail:
             self._interval_s = min(QUIET_LOOK_INTERVAL_S, self._interval_s * QUIET_LOOK_FACTOR)
             has_settled = self._ended_at is not None and now - self._ended_at >= SETTLED_S
             self.is_over = row is None or has_settled
-        if row is None or row.state not in FINAL:
+        if row is None or row.state not in FINAL_STATES:
             self._ended_at = None
         elif self._ended_at is None:
             self._interval_s = LOOK_INTERVAL_S
@@ -74,7 +74,7 @@ class LogTail:
 class LogTails:
     """The runs that are followed in this process."""
 
-    def __init__(self, source: Source, *, clock: Clock) -> None:
+    def __init__(self, source: Source, *, clock: ClockSource) -> None:
         self.looks = 0
         self.is_closed = False
         self._source = source

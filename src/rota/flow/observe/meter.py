@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Any, Final, NamedTuple
 
-from rota.core import events
+from rota.core import log_events
 from rota.core.errors import LeaseLost
-from rota.core.events import EngineEvent
+from rota.core.log_events import EngineEvent
 from rota.flow.observe.exposition import Family, Histogram, Labels, Sample, Sort, render
 from rota.runtime import events as runtime_events
 from rota.runtime.events import RuntimeEvent
@@ -92,7 +92,7 @@ GAUGES: Final[dict[str, str]] = {
 }
 
 
-def _count_shards(event: events.ShardsMoved) -> list[Count]:
+def _count_shards(event: log_events.ShardsMoved) -> list[Count]:
     return [
         Count("rota_shards_taken_total", event.taken),
         Count("rota_shards_released_total", event.released),
@@ -100,24 +100,24 @@ def _count_shards(event: events.ShardsMoved) -> list[Count]:
     ]
 
 
-def _count_caught_up(event: events.TicksCaughtUp) -> list[Count]:
+def _count_caught_up(event: log_events.TicksCaughtUp) -> list[Count]:
     return [
         Count("rota_ticks_caught_up_total", event.ran),
         Count("rota_ticks_recorded_total", event.recorded),
     ]
 
 
-def _count_reclaimed(event: events.RunsReclaimed) -> list[Count]:
+def _count_reclaimed(event: log_events.RunsReclaimed) -> list[Count]:
     name = "rota_runs_reclaimed_total"
     return [Count(name, event.waiting, "waiting"), Count(name, event.ended, "ended")]
 
 
-def _count_ended(event: events.AttemptsEnded) -> list[Count]:
+def _count_ended(event: log_events.AttemptsEnded) -> list[Count]:
     name = "rota_attempts_ended_total"
     return [Count(name, number, outcome) for outcome, number in event.outcomes.items()]
 
 
-def _count_failed(event: events.AttemptFailed) -> list[Count]:
+def _count_failed(event: log_events.AttemptFailed) -> list[Count]:
     found = [Count("rota_attempts_failed_total", 1, event.kind)]
     if event.retry_in is None:
         found.append(Count("rota_dead_runs_total", 1, event.kind))
@@ -133,46 +133,46 @@ def _count_service_failed(event: runtime_events.ServiceFailed) -> list[Count]:
 
 # The counters that each event increases. A test checks that every event is listed.
 COUNTED: Final[dict[type[Any], Callable[[Any], Sequence[Count]]]] = {
-    events.SessionOpened: lambda e: [Count("rota_sessions_opened_total", 1, e.role)],
-    events.TenantsUnknown: lambda _: [],
-    events.JobsDeclared: lambda _: [],
-    events.JobForgotten: lambda _: [],
-    events.ShardsMoved: _count_shards,
-    events.TicksFired: lambda e: [Count("rota_fires_total", e.count)],
-    events.FiresRefused: lambda e: [Count("rota_fires_refused_total", e.count)],
-    events.TicksCaughtUp: _count_caught_up,
-    events.JobQuarantined: lambda _: [Count("rota_jobs_quarantined_total")],
-    events.JobSetAside: lambda _: [Count("rota_set_aside_total", 1, "job")],
-    events.RunSetAside: lambda _: [Count("rota_set_aside_total", 1, "run")],
-    events.WorkersBuried: lambda e: [Count("rota_sessions_buried_total", len(e.names))],
-    events.AttemptsCutOff: lambda _: [Count("rota_worker_cut_offs_total")],
-    events.LeaseOutlived: lambda _: [],
-    events.RunsReclaimed: _count_reclaimed,
-    events.RescueFailed: lambda _: [Count("rota_rescues_failed_total")],
-    events.AdvancePutOff: lambda _: [Count("rota_advances_put_off_total")],
-    events.AdvanceFailed: lambda _: [Count("rota_advances_failed_total")],
-    events.RunsExpired: lambda e: [Count("rota_runs_expired_total", e.count)],
-    events.ResultsRefused: lambda e: [Count("rota_results_refused_total", e.count)],
-    events.AttemptsEnded: _count_ended,
-    events.AttemptFailed: _count_failed,
-    events.AttemptStuck: lambda e: [Count("rota_attempts_stuck_total", 1, e.kind)],
-    events.LoopBlocked: lambda _: [Count("rota_loops_blocked_total")],
-    events.TargetDown: lambda _: [Count("rota_target_failures_total")],
-    events.TargetUp: lambda _: [Count("rota_target_recoveries_total")],
-    events.ClockMeasured: lambda _: [],
-    events.ClockApart: lambda _: [],
-    events.ZoneRulesChanged: lambda _: [],
-    events.ZoneRulesOlder: lambda _: [],
-    events.ClockCorrected: lambda _: [],
-    events.SourceHeld: lambda _: [],
-    events.SourceFailed: lambda e: [Count("rota_sources_failed_total", value=e.source)],
-    events.MessageRefused: lambda e: [Count("rota_messages_refused_total", value=e.source)],
-    events.EventsTaken: lambda e: [Count("rota_events_taken_total", e.count, e.source)],
+    log_events.SessionOpened: lambda e: [Count("rota_sessions_opened_total", 1, e.role)],
+    log_events.TenantsUnknown: lambda _: [],
+    log_events.JobsDeclared: lambda _: [],
+    log_events.JobUndeclared: lambda _: [],
+    log_events.ShardsMoved: _count_shards,
+    log_events.TicksFired: lambda e: [Count("rota_fires_total", e.count)],
+    log_events.TicksRejected: lambda e: [Count("rota_fires_refused_total", e.count)],
+    log_events.TicksCaughtUp: _count_caught_up,
+    log_events.JobQuarantined: lambda _: [Count("rota_jobs_quarantined_total")],
+    log_events.JobSetAside: lambda _: [Count("rota_set_aside_total", 1, "job")],
+    log_events.RunSetAside: lambda _: [Count("rota_set_aside_total", 1, "run")],
+    log_events.WorkersExpired: lambda e: [Count("rota_sessions_buried_total", len(e.names))],
+    log_events.WorkerIsolated: lambda _: [Count("rota_worker_cut_offs_total")],
+    log_events.LeaseOverrun: lambda _: [],
+    log_events.RunsReclaimed: _count_reclaimed,
+    log_events.RescueFailed: lambda _: [Count("rota_rescues_failed_total")],
+    log_events.GraphAdvanceDelayed: lambda _: [Count("rota_advances_put_off_total")],
+    log_events.GraphAdvanceFailed: lambda _: [Count("rota_advances_failed_total")],
+    log_events.RunsExpired: lambda e: [Count("rota_runs_expired_total", e.count)],
+    log_events.ResultsDiscarded: lambda e: [Count("rota_results_refused_total", e.count)],
+    log_events.AttemptsEnded: _count_ended,
+    log_events.AttemptFailed: _count_failed,
+    log_events.AttemptStuck: lambda e: [Count("rota_attempts_stuck_total", 1, e.kind)],
+    log_events.LoopBlocked: lambda _: [Count("rota_loops_blocked_total")],
+    log_events.TargetDown: lambda _: [Count("rota_target_failures_total")],
+    log_events.TargetUp: lambda _: [Count("rota_target_recoveries_total")],
+    log_events.ClockMeasured: lambda _: [],
+    log_events.ClockSkewed: lambda _: [],
+    log_events.ZoneRulesChanged: lambda _: [],
+    log_events.ZoneRulesOlder: lambda _: [],
+    log_events.ClockCorrected: lambda _: [],
+    log_events.SourceAcquired: lambda _: [],
+    log_events.SourceFailed: lambda e: [Count("rota_sources_failed_total", value=e.source)],
+    log_events.MessageSkipped: lambda e: [Count("rota_messages_refused_total", value=e.source)],
+    log_events.EventsIngested: lambda e: [Count("rota_events_taken_total", e.count, e.source)],
     # A process without a schema serves no metrics yet; these are for its log.
-    events.MigrationWaiting: lambda _: [],
-    events.MigrationRunning: lambda _: [],
-    events.MigrationPutOff: lambda _: [],
-    events.MigrationApplied: lambda _: [],
+    log_events.MigrationWaiting: lambda _: [],
+    log_events.MigrationRunning: lambda _: [],
+    log_events.MigrationDelayed: lambda _: [],
+    log_events.MigrationApplied: lambda _: [],
     runtime_events.StoreAway: lambda e: [Count("rota_store_away_total", 1, e.duty)],
     runtime_events.StoreBack: lambda e: [Count("rota_store_back_total", 1, e.duty)],
     runtime_events.WaitingForDatabase: lambda _: [],
@@ -207,14 +207,14 @@ class Meter:
             for count in counts:
                 self._add(count)
             match event:
-                case events.TicksFired():
+                case log_events.TicksFired():
                     late = event.late_by.total_seconds()
                     self._histograms[FIRE_DELAY].observe(late, times=event.count)
-                case events.AttemptsEnded():
+                case log_events.AttemptsEnded():
                     self._histograms[ATTEMPT_DURATION].observe_all(event.lasted)
-                case events.ClockMeasured():
+                case log_events.ClockMeasured():
                     self._gauges[CLOCK] = event.by.total_seconds()
-                case events.TargetDown() | events.TargetUp():
+                case log_events.TargetDown() | log_events.TargetUp():
                     self._gauges[DOWN] = float(event.down)
                 case runtime_events.NodeDraining():
                     self._gauges[DRAINING] = 1.0

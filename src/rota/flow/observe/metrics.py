@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
 from rota.core.errors import StoreFailed, StoreUnavailable
-from rota.core.states import BAD, FINAL, RunState
+from rota.core.states import DEAD_LETTER_STATES, FINAL_STATES, RunState
 from rota.flow.observe.exposition import Family, Sample, Sort, gauge, gauges, render
 from rota.flow.observe.meter import MOST_VALUES, OTHER, Meter
 from rota.store import figures
@@ -132,7 +132,7 @@ def _dead_letters(found: dict[RunState, int]) -> Family:
         "rota_dead_letters",
         "Runs due within the last 24 hours that are dead letters and were not requeued, by state.",
         "state",
-        {state.value: found.get(state, 0) for state in sorted(BAD)},
+        {state.value: found.get(state, 0) for state in sorted(DEAD_LETTER_STATES)},
     )
 
 
@@ -143,7 +143,7 @@ def _recent(rows: Sequence[Recent]) -> list[Family]:
             "rota_recent_runs",
             "Runs that ended within the last five minutes, by state; newest 10,000 only.",
             "state",
-            {state.value: numbers.get(state.value, 0) for state in sorted(FINAL)},
+            {state.value: numbers.get(state.value, 0) for state in sorted(FINAL_STATES)},
         )
     ]
     for row in rows:

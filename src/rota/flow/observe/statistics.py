@@ -17,10 +17,10 @@ from datetime import datetime, timedelta
 from enum import Enum
 from typing import Final
 
-from rota.core.bins import quantile
+from rota.core.duration_bins import compute_quantile
 from rota.core.errors import InvalidInput
 from rota.core.ids import EPOCH
-from rota.core.states import BAD, RunState
+from rota.core.states import DEAD_LETTER_STATES, RunState
 from rota.store import figures
 from rota.store.driver import Connection
 from rota.store.figures import Depth, Ended, Slice, Times
@@ -136,7 +136,7 @@ async def series(conn: Connection, *, tenant_id: int, span: Span) -> Series:
 
 def failure_rate(ended: Mapping[RunState, int]) -> float | None:
     """Return the share of dead letters among the runs that succeeded or failed."""
-    failed = sum(ended.get(state, 0) for state in BAD)
+    failed = sum(ended.get(state, 0) for state in DEAD_LETTER_STATES)
     tried = failed + ended.get(RunState.SUCCEEDED, 0)
     return failed / tried if tried else None
 
@@ -211,7 +211,7 @@ def _percentiles(
         # A bin occurs once per slice.
         for bin_, number in zip(row.bins or (), row.bin_lags or (), strict=True):
             counts[bin_] += number
-    p50, p99 = quantile(counts, 0.5), quantile(counts, 0.99)
+    p50, p99 = compute_quantile(counts, 0.5), compute_quantile(counts, 0.99)
     if p50 is None or p99 is None:
         return None, None
     return min(p50, longest), min(p99, longest)

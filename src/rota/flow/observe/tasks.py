@@ -16,10 +16,10 @@ from datetime import datetime, timedelta
 from enum import Enum
 from typing import Final
 
-from rota.core.bins import quantile
-from rota.core.graphs.graph import KIND as GRAPH
+from rota.core.duration_bins import compute_quantile
+from rota.core.graphs.graph import GRAPH_KIND
 from rota.core.ids import EPOCH
-from rota.core.states import BAD, FINAL, RunState
+from rota.core.states import DEAD_LETTER_STATES, FINAL_STATES, RunState
 from rota.flow.observe.statistics import SECOND, failure_rate, slices, stride_for
 from rota.store import cluster_views, figures, job_views, run_views, tasks
 from rota.store.cluster_views import WorkerRow
@@ -91,7 +91,7 @@ class TaskFigures:
 
     @property
     def failed(self) -> int:
-        return sum(self.ended.get(state, 0) for state in BAD)
+        return sum(self.ended.get(state, 0) for state in DEAD_LETTER_STATES)
 
     @property
     def failure_rate(self) -> float | None:
@@ -151,7 +151,7 @@ async def list_tasks(conn: Connection, *, tenant_id: int, tenant: str) -> list[T
             now=now,
         )
         for row in rows
-        if row.name != GRAPH
+        if row.name != GRAPH_KIND
     ]
 
 
@@ -211,7 +211,7 @@ async def read_task(
     """Return a task with its statistics; None if the tenant has no such task."""
     known = await tasks.read(conn, tenant_id=tenant_id, ids=(), names=[kind])
     row = next((task for task in known if task.name == kind), None)
-    if row is None or kind == GRAPH:
+    if row is None or kind == GRAPH_KIND:
         return None
     now = await database_time(conn)
     workers = await cluster_views.workers(conn, tenant=tenant, with_dead=True)
@@ -223,7 +223,9 @@ async def read_task(
         filter=JobFilter(kind=kind, is_one_time=False),
         limit=SHOWN_JOBS_MAX,
     )
-    last_run = await _find_newest(conn, tenant_id, RunFilter(kind=kind, states=FINAL - NEVER_RAN))
+    last_run = await _find_newest(
+        conn, tenant_id, RunFilter(kind=kind, states=FINAL_STATES - NEVER_RAN)
+    )
     own = await tasks.read(conn, tenant_id=tenant_id, ids=(), names=())
     is_used = load.waiting or load.running or load.scheduled or jobs.rows or last_run
     if not serving and not is_used and row not in own:
@@ -235,7 +237,9 @@ async def read_task(
         load=load,
         series=await _measure(conn, tenant_id, row.id, window=window, now=now),
         last_run=last_run,
-        last_failure=await _find_newest(conn, tenant_id, RunFilter(kind=kind, states=BAD)),
+        last_failure=await _find_newest(
+            conn, tenant_id, RunFilter(kind=kind, states=DEAD_LETTER_STATES)
+        ),
         jobs=tuple(jobs.rows),
         has_more_jobs=jobs.after is not None,
     )
@@ -318,10 +322,10 @@ def _figures(start: datetime, rows: Sequence[TaskEnding], factor: float) -> Task
     return TaskFigures(
         start=start,
         ended={state: round(number * factor) for state, number in ended.items()},
-        duration_p50=quantile(durations, 0.5),
-        duration_p99=quantile(durations, 0.99),
-        wait_p50=quantile(waits, 0.5),
-        wait_p99=quantile(waits, 0.99),
+        duration_p50=compute_quantile(durations, 0.5),
+        duration_p99=compute_quantile(durations, 0.99),
+        wait_p50=compute_quantile(waits, 0.5),
+        wait_p99=compute_quantile(waits, 0.99),
     )
 
 

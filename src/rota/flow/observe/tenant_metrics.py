@@ -8,7 +8,7 @@ included.
 from datetime import timedelta
 from typing import Final
 
-from rota.core.states import FINAL, JobState
+from rota.core.states import FINAL_STATES, JobState
 from rota.flow.observe import statistics
 from rota.flow.observe.exposition import Family, gauge, gauges, render
 from rota.flow.observe.meter import MOST_VALUES, OTHER
@@ -65,7 +65,7 @@ def _queues(found: Overview) -> list[Family]:
 
 def _recent(found: Overview) -> list[Family]:
     times = found.times
-    ended = {state.value: float(found.ended.get(state, 0)) for state in sorted(FINAL)}
+    ended = {state.value: float(found.ended.get(state, 0)) for state in sorted(FINAL_STATES)}
     about = "Runs of the tenant that ended within the last five minutes, by state."
     return [
         gauges("rota_recent_runs", about, "state", ended),

@@ -18,21 +18,21 @@ from uuid import UUID
 
 import msgspec
 
-from rota.core.attempt import Ended
+from rota.core.attempt import EndedAttempt
 from rota.core.errors import StoreFailed, StoreUnavailable
-from rota.core.events import AttemptFailed, AttemptsEnded, Emit, ResultsRefused, RunSetAside
+from rota.core.log_events import AttemptFailed, AttemptsEnded, Emit, ResultsDiscarded, RunSetAside
 from rota.core.outcome import (
     Cancelled,
     Failed,
+    GraphExpanded,
     HandedBack,
+    NewerVersionNeeded,
     Outcome,
-    SetAside,
     Snoozed,
     Succeeded,
     TurnedAway,
-    Unfolded,
 )
-from rota.core.settle import Attempted, Settlement, settle
+from rota.core.settlement import AttemptedRun, Settlement, settle_run
 from rota.core.states import RunState
 from rota.runtime.clock import AlarmClock
 from rota.runtime.service import Duty
@@ -51,7 +51,7 @@ GATHER: Final = 0.004
 RETRY_INTERVAL_S: Final = 0.25
 
 _SUCCEEDED: Final = RunState.SUCCEEDED
-NEVER_RAN: Final = (TurnedAway, SetAside)
+NEVER_RAN: Final = (TurnedAway, NewerVersionNeeded)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -64,10 +64,10 @@ class Recording:
 
     source: Source
     session_id: UUID
-    take: Callable[[int], list[Ended]]
-    give_back: Callable[[Sequence[Ended]], None]
-    forget: Callable[[Sequence[Ended]], None]
-    last_words: Callable[[Sequence[Ended]], list[Piece]]
+    take: Callable[[int], list[EndedAttempt]]
+    give_back: Callable[[Sequence[EndedAttempt]], None]
+    forget: Callable[[Sequence[EndedAttempt]], None]
+    last_words: Callable[[Sequence[EndedAttempt]], list[Piece]]
     now: Callable[[], datetime]
     monotonic: Callable[[], float]
     chance: Random
@@ -108,9 +108,9 @@ class Recording:
         self._report_counts(batch)
         return True
 
-    def _report_counts(self, batch: Sequence[Ended]) -> None:
+    def _report_counts(self, batch: Sequence[EndedAttempt]) -> None:
         outcomes = Counter([word_for(ended.outcome) for ended in batch])
-        lasted = [ended.lasted for ended in batch if type(ended.outcome) not in NEVER_RAN]
+        lasted = [ended.duration_s for ended in batch if type(ended.outcome) not in NEVER_RAN]
         self.emit(AttemptsEnded(outcomes=outcomes, lasted=lasted))
 
     async def _store_last_words(self) -> None:
@@ -119,7 +119,7 @@ class Recording:
                 await logs.append(conn, self._pieces)
             self._pieces = []
 
-    async def _store(self, batch: Sequence[Ended]) -> None:
+    async def _store(self, batch: Sequence[EndedAttempt]) -> None:
         endings: list[Ending] = []
         back: list[PutBack] = []
         unfolded: list[tuple[UUID, int]] = []
@@ -132,7 +132,7 @@ class Recording:
                     endings.append(
                         Ending(ended.run_id, ended.attempt, _SUCCEEDED, None, ended.result)
                     )
-            elif type(ended.outcome) is Unfolded:
+            elif type(ended.outcome) is GraphExpanded:
                 unfolded.append((ended.run_id, ended.attempt))
             elif not ended.is_recorded:
                 self._settle(ended, endings, back)
@@ -150,7 +150,9 @@ class Recording:
         await self._store(batch[:middle])
         await self._store(batch[middle:])
 
-    async def _end_unstorable(self, conn: Connection, ended: Ended, error: StoreFailed) -> None:
+    async def _end_unstorable(
+        self, conn: Connection, ended: EndedAttempt, error: StoreFailed
+    ) -> None:
         """End the run of an ending that the database rejects, with the error as the reason."""
         reason = {"type": "StoreFailed", "message": f"the ending could not be stored: {error}"}
         encoded = msgspec.json.encode(reason).decode().replace("\\u0000", "")
@@ -182,26 +184,26 @@ class Recording:
         refused = len(endings) + len(back) + len(unfolded) - accepted
         # In a repeated batch, a refused ending may have been stored by the first attempt.
         if refused and not self._is_repeated:
-            self.emit(ResultsRefused(count=refused))
+            self.emit(ResultsDiscarded(count=refused))
 
-    def _settle(self, ended: Ended, endings: list[Ending], back: list[PutBack]) -> None:
+    def _settle(self, ended: EndedAttempt, endings: list[Ending], back: list[PutBack]) -> None:
         """Settle an attempt that did not simply succeed, and add it to the matching list."""
         now = self.now()
-        run = Attempted(
+        run = AttemptedRun(
             state=RunState.RUNNING,
             failures=ended.failures,
             losses=0,
             guarantee=ended.policy.guarantee,
             deadline_at=ended.deadline_at,
         )
-        settled = settle(
-            run, ended.outcome, policy=ended.policy.retries, now=now, chance=self.chance
+        settled = settle_run(
+            run, ended.outcome, policy=ended.policy.retries, now=now, rng=self.chance
         )
         wait = None if settled.ready_at is None else settled.ready_at - now
         reason = told(ended.outcome)
         if isinstance(ended.outcome, Failed):
             self._report_failure(ended, ended.outcome, wait)
-        elif isinstance(ended.outcome, SetAside):
+        elif isinstance(ended.outcome, NewerVersionNeeded):
             self.emit(RunSetAside(run_id=ended.run_id, reason=ended.outcome.reason))
         if wait is None:
             endings.append(
@@ -210,7 +212,7 @@ class Recording:
         else:
             back.append(put_back(ended, settled, wait, reason))
 
-    def _report_failure(self, ended: Ended, outcome: Failed, wait: timedelta | None) -> None:
+    def _report_failure(self, ended: EndedAttempt, outcome: Failed, wait: timedelta | None) -> None:
         self.emit(
             AttemptFailed(
                 run_id=ended.run_id,
@@ -222,7 +224,9 @@ class Recording:
         )
 
 
-def put_back(ended: Ended, settled: Settlement, wait: timedelta, reason: str | None) -> PutBack:
+def put_back(
+    ended: EndedAttempt, settled: Settlement, wait: timedelta, reason: str | None
+) -> PutBack:
     return PutBack(
         ended.run_id,
         ended.attempt,
@@ -238,7 +242,7 @@ def word_for(outcome: Outcome) -> str:
     """Return the name of an outcome in metrics."""
     if type(outcome) is Succeeded:
         return "succeeded"
-    if type(outcome) is Unfolded:
+    if type(outcome) is GraphExpanded:
         return "unfolded"
     if type(outcome) in NEVER_RAN:
         return "turned_away" if type(outcome) is TurnedAway else "set_aside"
@@ -248,7 +252,7 @@ def word_for(outcome: Outcome) -> str:
 def kind_of(outcome: Outcome) -> str:
     """Return the name of an outcome in the table of attempts."""
     match outcome:
-        case Snoozed() | TurnedAway() | SetAside():
+        case Snoozed() | TurnedAway() | NewerVersionNeeded():
             return "snoozed"
         case HandedBack():
             return "released"
@@ -275,7 +279,7 @@ def told(outcome: Outcome) -> str | None:
                 "target": outcome.target,
                 "failures": outcome.failures,
             }
-        case SetAside():
+        case NewerVersionNeeded():
             reason = {"code": "newer_version", "message": outcome.reason}
         case HandedBack():
             reason = {"code": "handed_back"}

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from rota.core.errors import StoreFailed
-from rota.core.events import Emit, RescueFailed, RunsExpired, RunsReclaimed, WorkersBuried
-from rota.core.lease import DatabaseSight, Sight
-from rota.core.states import FINAL
+from rota.core.lease import DatabaseObservation, ObservedSpan
+from rota.core.log_events import Emit, RescueFailed, RunsExpired, RunsReclaimed, WorkersExpired
+from rota.core.states import FINAL_STATES
 from rota.store import live_runs, sessions
 from rota.store.driver import Source
 from rota.store.fitness import database_time
@@ -34,27 +34,27 @@ class Rescuing:
     freed: Callable[[], object]
     emit: Emit
     monotonic: Callable[[], float]
-    sight: DatabaseSight = field(default_factory=DatabaseSight)
+    sight: DatabaseObservation = field(default_factory=DatabaseObservation)
 
     async def tick(self) -> float:
         try:
             expired, moved = await self._rescue()
         except BaseException:
-            self.sight.lose()
+            self.sight.record_silence()
             raise
-        self.sight.confirm(self.monotonic())
+        self.sight.record_answer(self.monotonic())
         if expired:
-            self.emit(WorkersBuried(names=tuple(session.name for session in expired)))
+            self.emit(WorkersExpired(names=tuple(session.name for session in expired)))
         if moved:
-            ended = sum(run.state in FINAL for run in moved)
+            ended = sum(run.state in FINAL_STATES for run in moved)
             self.emit(RunsReclaimed(waiting=len(moved) - ended, ended=ended))
             self.freed()
         return 0.0 if len(moved) >= MOST else EVERY
 
     async def _rescue(self) -> tuple[list[ExpiredSession], list[Moved]]:
         async with self.source.acquire() as conn:
-            lasted = self.sight.lasting(self.monotonic())
-            sight = Sight(lasted, asked_at=await database_time(conn))
+            lasted = self.sight.measure_span(self.monotonic())
+            sight = ObservedSpan(lasted, asked_at=await database_time(conn))
             expired = await sessions.expire(conn, sight=sight)
             try:
                 moved = await live_runs.reclaim(conn, sight=sight, most=MOST)

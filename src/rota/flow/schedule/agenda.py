@@ -17,11 +17,11 @@ from typing import Final, NamedTuple, Self
 from uuid import UUID
 
 from rota.core.errors import NewerDocument, RotaError, SearchTooLong
-from rota.core.ids import tick_run_id
+from rota.core.ids import derive_tick_run_id
 from rota.core.overlap import Overlap
 from rota.core.time.budget import SearchBudget
-from rota.core.time.planning import Planned
-from rota.core.wheel import Wheel
+from rota.core.time.planning import PlannedTick
+from rota.core.timing_wheel import TimingWheel
 from rota.flow.schedule.rulebook import FAULTS, Rulebook, remember
 from rota.flow.schedule.submissions import DueSubmissions
 from rota.store.cursors import PAST, Due, Firing
@@ -35,7 +35,7 @@ OVERLAPS: Final = frozenset(policy.value for policy in Overlap)
 
 # The catch-up ticks that a job still has to run, then its first regular tick or None if the
 # schedule has ended.
-Course = tuple[Planned | None, ...]
+Course = tuple[PlannedTick | None, ...]
 
 
 class Entry(NamedTuple):
@@ -75,7 +75,7 @@ class Agenda:
         self._newer: dict[UUID, tuple[int, datetime]] = {}
         self._unreported_newer: list[Fault] = []
         self._wake = wake
-        self._wheel: Wheel[Entry] = Wheel(0)
+        self._wheel: TimingWheel[Entry] = TimingWheel(0)
         self._entries: dict[UUID, Entry] = {}
         self._soonest = 0
         # The wheel was emptied up to here.
@@ -206,7 +206,7 @@ class Agenda:
 
     def rest(self, now: datetime, *, longest: float) -> float:
         """Return the seconds until an entry may be due."""
-        soonest = self._wheel.next_at()
+        soonest = self._wheel.find_next_at()
         if soonest is None:
             self._soonest = (FUTURE - EPOCH) // UNIT
             return longest
@@ -235,7 +235,7 @@ def prepared(due: Due, rulebook: Rulebook, budget: SearchBudget | None = None) -
     """Precompute what firing this cursor needs. Raises one of `SCHEDULE_FAULTS`."""
     if due.overlap not in OVERLAPS:
         raise NewerDocument("overlap", due.overlap, " or ".join(Overlap))
-    run_id = tick_run_id(due.job_id, due.tick_at)
+    run_id = derive_tick_run_id(due.job_id, due.tick_at)
     if due.schedule_id is None:
         return Entry(Firing(due, run_id, None, None), FUTURE)
     rule = rulebook.rule(due.schedule_id, due.job_id)
@@ -252,7 +252,7 @@ def prepared(due: Due, rulebook: Rulebook, budget: SearchBudget | None = None) -
 
 def on_course(due: Due, course: Course) -> Entry:
     """Build an entry that the misfire handler has approved: it runs, then the rest of the plan."""
-    run_id = tick_run_id(due.job_id, due.tick_at)
+    run_id = derive_tick_run_id(due.job_id, due.tick_at)
     following = course[0]
     if following is None:
         return Entry(Firing(due, run_id, None, None), FUTURE, course)

@@ -23,9 +23,9 @@ from datetime import datetime, timedelta
 from typing import Final, Protocol
 from uuid import UUID
 
-from rota.core.clock import Clock
+from rota.core.clock import ClockSource
 from rota.core.errors import IllegalMove, StoreFailed
-from rota.core.events import Emit, FiresRefused, TicksFired
+from rota.core.log_events import Emit, TicksFired, TicksRejected
 from rota.flow.schedule.agenda import Agenda, Entry, Fault
 from rota.flow.schedule.looking_closer import LookingCloser
 from rota.flow.schedule.quarantining import set_aside, tell_newer
@@ -73,7 +73,7 @@ class FiringDue:
     offset: Offset
     agenda: Agenda
     batch: int
-    clock: Clock
+    clock: ClockSource
     fired: Fired
     emit: Emit
     traced: Traced | None = None
@@ -225,7 +225,7 @@ class FiringDue:
                 kept.append(entry)
             else:
                 self.agenda.forget(entry)
-        self.emit(FiresRefused(count=len(entries) - len(kept)))
+        self.emit(TicksRejected(count=len(entries) - len(kept)))
         return kept
 
     def _advance(self, entry: Entry) -> None:

@@ -11,23 +11,23 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from rota.core.ids import tick_run_id
+from rota.core.ids import derive_tick_run_id
 from rota.core.states import RunState
 from rota.core.time import moments, planning
-from rota.core.time.backlog import Progress
+from rota.core.time.backlog import ScheduleProgress
 from rota.core.time.calendars import Calendar
-from rota.core.time.misfire import Outcome, Reason, Recorded, catch_up
-from rota.core.time.planning import Planned
-from rota.core.time.policies import CatchUp, Cause
-from rota.core.time.schedule import STEP, Schedule
+from rota.core.time.misfire import MisfireOutcome, MisfireReason, MisfireRecord, decide_catch_up
+from rota.core.time.planning import PlannedTick
+from rota.core.time.policies import CatchUp, MisfireCause
+from rota.core.time.schedule import MICROSECOND, Schedule
 from rota.core.time.tick import Tick
 from rota.store.cursors import Due, LastEnd, Record
 
 STATES: Final = {
-    Outcome.MISSED: RunState.MISSED,
-    Outcome.COALESCED: RunState.COALESCED,
-    Outcome.PAUSED: RunState.SKIPPED,
-    Outcome.SKIPPED: RunState.SKIPPED,
+    MisfireOutcome.MISSED: RunState.MISSED,
+    MisfireOutcome.COALESCED: RunState.COALESCED,
+    MisfireOutcome.PAUSED: RunState.SKIPPED,
+    MisfireOutcome.SKIPPED: RunState.SKIPPED,
 }
 
 
@@ -37,12 +37,12 @@ class Way:
     `next_tick` is the next regular tick, or None if the schedule has ended.
     """
 
-    recorded: tuple[Recorded, ...] = ()
-    stations: tuple[Planned, ...] = ()
-    beyond: Planned | None = None
+    recorded: tuple[MisfireRecord, ...] = ()
+    stations: tuple[PlannedTick, ...] = ()
+    beyond: PlannedTick | None = None
 
     @property
-    def course(self) -> tuple[Planned | None, ...]:
+    def course(self) -> tuple[PlannedTick | None, ...]:
         return (*self.stations, self.beyond)
 
     def begins_at(self, due: Due, now: datetime) -> bool:
@@ -69,20 +69,24 @@ def way_of_late(
 ) -> Way:
     """Plan a tick that was not decided in time, and the ticks after it until now."""
     fired = due.fired or 0
-    since = due.tick_at - STEP
-    first = planning.next_tick(schedule, since, calendars=calendars, last_end=last_end, fired=fired)
+    since = due.tick_at - MICROSECOND
+    first = planning.plan_next_tick(
+        schedule, since, calendars=calendars, last_end=last_end, fired=fired
+    )
     if first is None or first.tick.at != due.tick_at:
         # The schedule's rules (a time zone, a calendar) have changed since this tick was planned.
         # The planned tick is still decided; the new rules apply after it.
         return _plan_single_tick(due, schedule, now, calendars=calendars)
-    progress = Progress(cursor=since, fired=fired, last_end=last_end)
-    decision = catch_up(schedule, progress, now, cause=Cause.OUTAGE, calendars=calendars)
-    if not decision.run and not decision.recorded:
+    progress = ScheduleProgress(cursor=since, fired=fired, last_end=last_end)
+    decision = decide_catch_up(
+        schedule, progress, now, cause=MisfireCause.OUTAGE, calendars=calendars
+    )
+    if not decision.runs and not decision.records:
         return Way(beyond=first)  # postponed, and not due yet
     beyond = _next_regular_tick(
-        schedule, decision.cursor, now, calendars=calendars, fired=fired + len(decision.run)
+        schedule, decision.cursor, now, calendars=calendars, fired=fired + len(decision.runs)
     )
-    return Way(recorded=decision.recorded, stations=decision.run, beyond=beyond)
+    return Way(recorded=decision.records, stations=decision.runs, beyond=beyond)
 
 
 def way_after_end(
@@ -102,9 +106,9 @@ def way_after_end(
         return Way(
             beyond=_next_regular_tick(schedule, now, now, calendars=calendars, fired=due.fired or 0)
         )
-    planned: Planned | None = _as_planned(due)
+    planned: PlannedTick | None = _as_planned(due)
     if last.ended_at is not None:
-        planned = planning.next_tick(
+        planned = planning.plan_next_tick(
             schedule,
             last.ended_at,
             calendars=calendars,
@@ -119,12 +123,12 @@ def way_after_end(
     return Way(stations=(planned,), beyond=beyond)
 
 
-def records_of(due: Due, recorded: tuple[Recorded, ...]) -> list[Record]:
+def records_of(due: Due, recorded: tuple[MisfireRecord, ...]) -> list[Record]:
     """Build the history rows of ticks that do not run, identified by the last tick covered."""
     return [
         Record(
             job_id=due.job_id,
-            id=tick_run_id(due.job_id, row.last),
+            id=derive_tick_run_id(due.job_id, row.last),
             tick_at=row.last,
             state=STATES[row.outcome],
             reason=_encode_reason(due, row),
@@ -133,16 +137,16 @@ def records_of(due: Due, recorded: tuple[Recorded, ...]) -> list[Record]:
     ]
 
 
-def _encode_reason(due: Due, row: Recorded) -> str:
+def _encode_reason(due: Due, row: MisfireRecord) -> str:
     reason: dict[str, object] = {
-        "code": "paused" if row.outcome is Outcome.PAUSED else row.reason.value,
+        "code": "paused" if row.outcome is MisfireOutcome.PAUSED else row.reason.value,
         "count": row.count,
-        "first": moments.rfc3339(row.first),
-        "last": moments.rfc3339(row.last),
+        "first": moments.to_rfc3339(row.first),
+        "last": moments.to_rfc3339(row.last),
         "at_least": row.at_least,
     }
     if row.into is not None:
-        reason["into"] = str(tick_run_id(due.job_id, row.into))
+        reason["into"] = str(derive_tick_run_id(due.job_id, row.into))
     return json.dumps(reason)
 
 
@@ -153,11 +157,13 @@ def _next_regular_tick(
     *,
     calendars: Mapping[str, Calendar],
     fired: int,
-) -> Planned | None:
+) -> PlannedTick | None:
     """Return the next regular tick. A fixed delay counts from now until its run has ended."""
     if schedule.follows_end:
-        return planning.next_tick(schedule, now, calendars=calendars, last_end=now, fired=fired)
-    return planning.next_tick(schedule, after, calendars=calendars, fired=fired)
+        return planning.plan_next_tick(
+            schedule, now, calendars=calendars, last_end=now, fired=fired
+        )
+    return planning.plan_next_tick(schedule, after, calendars=calendars, fired=fired)
 
 
 def _plan_single_tick(
@@ -172,9 +178,9 @@ def _plan_single_tick(
     )
     if runs:
         return Way(stations=(_as_planned(due),), beyond=beyond)
-    recorded = Recorded(
-        outcome=Outcome.MISSED,
-        reason=Reason.DEADLINE if expired else Reason.OUTAGE,
+    recorded = MisfireRecord(
+        outcome=MisfireOutcome.MISSED,
+        reason=MisfireReason.DEADLINE if expired else MisfireReason.OUTAGE,
         count=1,
         first=due.tick_at,
         last=due.tick_at,
@@ -182,6 +188,6 @@ def _plan_single_tick(
     return Way(recorded=(recorded,), beyond=beyond)
 
 
-def _as_planned(due: Due) -> Planned:
+def _as_planned(due: Due) -> PlannedTick:
     local = due.tick_at.astimezone(UTC).replace(tzinfo=None)
-    return Planned(tick=Tick(at=due.tick_at, local=local), due_at=due.fire_at)
+    return PlannedTick(tick=Tick(at=due.tick_at, local=local), due_at=due.fire_at)

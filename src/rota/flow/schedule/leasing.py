@@ -20,11 +20,11 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from rota.core.clock import CLOCK_OFFSET_LIMIT, Clock, clock_offset
+from rota.core.clock import CLOCK_OFFSET_LIMIT, ClockSource, compute_clock_offset
 from rota.core.errors import LeaseLost, StoreUnavailable
-from rota.core.events import Emit, SessionOpened, ShardsMoved
-from rota.core.lease import next_renewal
-from rota.core.shard import plan_shards, share_of
+from rota.core.lease import compute_next_renewal
+from rota.core.log_events import Emit, SessionOpened, ShardsMoved
+from rota.core.shard import compute_share, plan_shards
 from rota.flow.schedule.tenure import NOBODY, Tenure
 from rota.runtime.offset import Offset
 from rota.runtime.service import Duty
@@ -50,7 +50,7 @@ class Leasing:
     source: Source
     tenure: Tenure
     offset: Offset
-    clock: Clock
+    clock: ClockSource
     name: str
     new_id: Callable[[], UUID]
     emit: Emit
@@ -72,7 +72,7 @@ class Leasing:
                 self._start_over()
                 return 0.0
             rest = await self._balance_shards(conn, now, sent)
-        renewal = next_renewal(lease, sent=sent, now=self.clock.monotonic())
+        renewal = compute_next_renewal(lease, sent=sent, now=self.clock.monotonic())
         return max(SHORTEST, min(rest, renewal))
 
     async def let_go(self) -> None:
@@ -88,7 +88,7 @@ class Leasing:
         asked, sent = self.clock.now(), self.clock.monotonic()
         now = await database_time(conn)
         self.offset.note(now, sent=sent, received=self.clock.monotonic())
-        return now, clock_offset(now, asked=asked, answered=self.clock.now())
+        return now, compute_clock_offset(now, sent_at=asked, received_at=self.clock.now())
 
     async def _renew_session(self, conn: Connection) -> None:
         ttl = self.tenure.lease.ttl
@@ -118,7 +118,7 @@ class Leasing:
         epochs = {s: e for s, e in kept.items() if s not in released} | taken
         self.tenure.confirm(Ownership(owner=me, epochs=epochs), sent=sent)
         self._report_moves(before, kept, released, taken)
-        wants_more = len(epochs) < share_of(me, live)
+        wants_more = len(epochs) < compute_share(me, live)
         return IMPATIENT if wants_more else self._until_others_expire(rows, now)
 
     def _report_moves(

@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.clock import Clock
+from rota.core.clock import ClockSource
 from rota.core.errors import IllegalMove, NewerDocument, StoreFailed
-from rota.core.events import Emit, FiresRefused, TicksCaughtUp
+from rota.core.log_events import Emit, TicksCaughtUp, TicksRejected
 from rota.core.time.schedule import Schedule
 from rota.flow.schedule.agenda import Agenda, Entry, Fault, on_course
 from rota.flow.schedule.lateness import Moment, Way, records_of, way_after_end, way_of_late
@@ -39,7 +39,7 @@ class Looked(NamedTuple):
 class LookingCloser:
     tenure: Tenure
     agenda: Agenda
-    clock: Clock
+    clock: ClockSource
     emit: Emit
 
     async def look(
@@ -157,7 +157,7 @@ class LookingCloser:
             else:
                 self.agenda.forget(entry)
         if len(moved) < len(moves):
-            self.emit(FiresRefused(count=len(moves) - len(moved)))
+            self.emit(TicksRejected(count=len(moves) - len(moved)))
 
     async def _isolate(
         self, conn: Connection, moves: Sequence[tuple[Entry, Way]], error: Exception

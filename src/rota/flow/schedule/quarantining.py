@@ -11,7 +11,7 @@ scheduler of a version that can read them holds its shard (docs/adr/0033-stored-
 from collections.abc import Iterable
 from typing import Final
 
-from rota.core.events import Emit, JobQuarantined, JobSetAside
+from rota.core.log_events import Emit, JobQuarantined, JobSetAside
 from rota.flow.schedule.agenda import Agenda, Fault
 from rota.store import holding
 from rota.store.driver import Connection

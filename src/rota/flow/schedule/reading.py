@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from rota.core.clock import Clock
-from rota.core.events import Emit
+from rota.core.clock import ClockSource
+from rota.core.log_events import Emit
 from rota.core.time.budget import NEXT_TICK_STEPS_MAX, SearchBudget
-from rota.core.time.schedule import STEP
+from rota.core.time.schedule import MICROSECOND
 from rota.flow.schedule.agenda import Agenda, Entry, prepared
 from rota.flow.schedule.minding_calendars import look_at
 from rota.flow.schedule.quarantining import set_aside, tell_newer
@@ -68,7 +68,7 @@ class Reading:
     offset: Offset
     agendas: Sequence[Agenda]
     look_ahead: timedelta
-    clock: Clock
+    clock: ClockSource
     pulse: Pulse
     emit: Emit
     _hurried: bool = False
@@ -227,8 +227,8 @@ def cut_short(
     last = {row.shard: row.fire_at for row in rows}
     for shard, count in Counter(row.shard for row in rows).items():
         if count >= share:
-            horizons[shard] = last[shard] - STEP
+            horizons[shard] = last[shard] - MICROSECOND
     if len(rows) >= most:
-        end = rows[-1].fire_at - STEP
+        end = rows[-1].fire_at - MICROSECOND
         horizons = {shard: min(end, horizons.get(shard, end)) for shard in shards}
     return horizons

@@ -23,7 +23,7 @@ from rota.core.errors import InvalidInput, InvalidSchedule
 from rota.core.time import planning
 from rota.core.time.budget import SearchBudget
 from rota.core.time.calendars import Calendar
-from rota.core.time.planning import Planned
+from rota.core.time.planning import PlannedTick
 from rota.core.time.policies import CatchUp
 from rota.core.time.schedule import Schedule
 from rota.store.calendars import Stored
@@ -93,7 +93,7 @@ class Rulebook:
         # Keyed by schedule if all jobs share its ticks, else by schedule and job.
         self._shared: dict[int, Rule] = {}
         self._own: dict[tuple[int, UUID], Rule] = {}
-        self._following: dict[tuple[int, datetime], Planned | None] = {}
+        self._following: dict[tuple[int, datetime], PlannedTick | None] = {}
 
     def missing(self, rows: Iterable[Due]) -> set[int]:
         """Return the schedules of these cursors that are not cached."""
@@ -174,7 +174,7 @@ class Rulebook:
             return remember(self._own, (schedule_id, job_id), parsed)
         return remember(self._shared, schedule_id, parsed)
 
-    def following(self, due: Due, budget: SearchBudget | None = None) -> Planned | None:
+    def following(self, due: Due, budget: SearchBudget | None = None) -> PlannedTick | None:
         """Return the tick after the due one, assuming that one runs; None if it is the last.
 
         Raises `SearchTooLong` if the search exceeds `budget`; the caller then retries in a thread.
@@ -187,7 +187,7 @@ class Rulebook:
             return self._following[place]
         schedule = self.rule(due.schedule_id, due.job_id).schedule
         budget = SearchBudget(LOOP_STEPS_MAX) if budget is None else budget
-        planned = planning.next_tick(
+        planned = planning.plan_next_tick(
             schedule,
             due.tick_at,
             calendars=self.calendars,

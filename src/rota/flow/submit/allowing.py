@@ -18,8 +18,8 @@ from rota.core.errors import InvalidSchedule, QuotaExceeded
 from rota.core.quotas import Quotas
 from rota.core.states import JobState
 from rota.core.time import durations
-from rota.core.time.budget import CADENCE_STEPS_MAX, CADENCES_STEPS_MAX, SearchBudget
-from rota.core.time.cadence import shortest_period
+from rota.core.time.budget import CADENCE_STEPS_MAX, CADENCE_STEPS_PER_REQUEST_MAX, SearchBudget
+from rota.core.time.cadence import find_shortest_period
 from rota.core.time.schedule import Schedule
 from rota.store import tenants, turns
 from rota.store.driver import Connection
@@ -96,13 +96,13 @@ async def allow_periods(
 
 
 def _refuse_dense(min_period: timedelta, schedules: Iterable[Schedule], now: datetime) -> None:
-    left = SearchBudget(CADENCES_STEPS_MAX)
+    left = SearchBudget(CADENCE_STEPS_PER_REQUEST_MAX)
     for schedule in schedules:
         budget = SearchBudget(CADENCE_STEPS_MAX)
-        shortest = shortest_period(schedule, now, budget)
+        shortest = find_shortest_period(schedule, now, budget)
         left.spend(budget.spent)
         if shortest is not None and shortest < min_period:
             # Waiting does not help, so the error names the schedule and not the quota.
-            minimum, found = durations.iso(min_period), durations.iso(shortest)
+            minimum, found = durations.to_iso(min_period), durations.to_iso(shortest)
             wanted = f"ticks must be at least {minimum} apart (the tenant's min_period)"
             raise InvalidSchedule("schedule", f"two ticks {found} apart", wanted)

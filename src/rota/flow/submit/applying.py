@@ -18,17 +18,17 @@ from uuid import UUID
 
 from rota.contract.declared_schedule import resolve_declared_schedule
 from rota.core.errors import Conflict, InvalidInput
-from rota.core.guarantees import Wanted
-from rota.core.manifest.declared import PROJECT, Declared, Manifest
-from rota.core.manifest.differences import Difference, differences
-from rota.core.manifest.timetable import depends_on_id, standing, upcoming
+from rota.core.guarantees import ExactlyOnceRequest
+from rota.core.manifest.declaration import PROJECT_LABEL, JobManifest, ManifestJob
+from rota.core.manifest.differences import Difference, find_differences
+from rota.core.manifest.timetable import depends_on_id, find_existing_starts, find_next_starts
 from rota.core.states import JobState
-from rota.core.submission import JobSpec, within
+from rota.core.submissions import JobSpec, prefix_errors
 from rota.core.time import moments
 from rota.core.time.budget import Check, SearchBudget
 from rota.core.time.calendars import Calendar
+from rota.core.time.description import describe_schedule
 from rota.core.time.schedule import Schedule
-from rota.core.time.sentence import sentence
 from rota.flow.submit import changing
 from rota.flow.submit.changing import Edit
 from rota.flow.submit.comparing import edit_of, plain_row, plain_spec, schedule_of
@@ -68,7 +68,7 @@ class Change:
     name: str
     place: int = 0
     row: JobRow | None = None
-    declared: Declared | None = None
+    declared: ManifestJob | None = None
     draft: Draft | None = None
     differences: tuple[Difference, ...] = ()
     sentence: str | None = None
@@ -152,7 +152,7 @@ class Seen:
     touched: Mapping[UUID, Touched]
 
 
-async def read_seen(at: Looking, manifest: Manifest, *, lock: bool = False) -> Seen:
+async def read_seen(at: Looking, manifest: JobManifest, *, lock: bool = False) -> Seen:
     """Read the stored state that a file is compared with. Refuse kinds that cannot provide the
     guarantee that the file requests.
     """
@@ -164,12 +164,12 @@ async def read_seen(at: Looking, manifest: Manifest, *, lock: bool = False) -> S
     if lock and ids:
         await jobs.lock_many(at.conn, ids)
     rows: dict[str, JobRow] = {}
-    wanted: list[Wanted] = []
+    wanted: list[ExactlyOnceRequest] = []
     for start in range(0, len(manifest.jobs), BATCH):
         part = manifest.jobs[start : start + BATCH]
         rows |= await _read_rows(at, [named[job.name] for job in part if job.name in named])
         for place, job in enumerate(part, start):
-            with within(f"jobs[{place}]"):
+            with prefix_errors(f"jobs[{place}]"):
                 wanted += _exactly_once(place, job.spec)
     others = await _read_rows(at, [*dict.fromkeys(owned).keys() - set(named.values())])
     touched = await projects.touched(
@@ -179,7 +179,7 @@ async def read_seen(at: Looking, manifest: Manifest, *, lock: bool = False) -> S
     return Seen(calendars=dates, rows=rows | others, others=frozenset(others), touched=touched)
 
 
-def decide(at: Looking, manifest: Manifest, seen: Seen) -> Plan:
+def decide(at: Looking, manifest: JobManifest, seen: Seen) -> Plan:
     """Compare a file with the stored jobs. Pure and slow: a file may have 1,000 jobs."""
     at, rows, touched = at.at_last(seen.calendars), seen.rows, seen.touched
     found: list[Change] = []
@@ -188,7 +188,7 @@ def decide(at: Looking, manifest: Manifest, seen: Seen) -> Plan:
     for place, job in enumerate(manifest.jobs):
         if at.check is not None:
             at.check()
-        with within(f"jobs[{place}]"):
+        with prefix_errors(f"jobs[{place}]"):
             found += _compare_job(at, drafting, Sought(manifest.project, place, job), rows)
     found += [_plan_prune(at, rows[name]) for name in sorted(seen.others)]
     changes = [
@@ -214,7 +214,7 @@ async def _read_rows(at: Looking, ids: Sequence[UUID]) -> dict[str, JobRow]:
     return {name: row for name, row in rows.items() if row.state is not JobState.DELETED}
 
 
-async def apply(at: Looking, manifest: Manifest, wish: Wish) -> Plan:
+async def apply(at: Looking, manifest: JobManifest, wish: Wish) -> Plan:
     """Apply a file, all or nothing. Return the changes that were made."""
     async with joined(at.conn):
         seen = await read_seen(at, manifest, lock=True)
@@ -233,13 +233,13 @@ async def apply(at: Looking, manifest: Manifest, wish: Wish) -> Plan:
                 await changing.delete(at.conn, change.row.id, by=wish.by)
         for change in selected:
             if change.action is Action.UPDATE:
-                with within(f"jobs[{change.place}]"):
+                with prefix_errors(f"jobs[{change.place}]"):
                     await _update(at, change, wish)
         await _create(at, [change for change in selected if change.action is Action.CREATE], wish)
     return replace(plan, changes=selected)
 
 
-def _exactly_once(place: int, spec: JobSpec) -> Iterator[Wanted]:
+def _exactly_once(place: int, spec: JobSpec) -> Iterator[ExactlyOnceRequest]:
     """Return the kinds of a declared job that must be exactly once."""
     for wanted in exactly_once_kinds(spec.kind, spec.policy, spec.graph):
         yield wanted._replace(field=f"jobs[{place}].{wanted.field}")
@@ -259,7 +259,7 @@ def _describe_stale(change: Change, saw: int) -> str:
         return f"job {change.name!r} no longer exists"
     who = ""
     if change.touched is not None:
-        who = f", by {change.touched.actor} at {moments.rfc3339(change.touched.at)}"
+        who = f", by {change.touched.actor} at {moments.to_rfc3339(change.touched.at)}"
     if saw == 0:
         return f"job {change.name!r} was created meanwhile{who}"
     return f"job {change.name!r} has version {change.version} now, not {saw}{who}"
@@ -270,7 +270,7 @@ class Sought(NamedTuple):
 
     project: str
     place: int
-    job: Declared
+    job: ManifestJob
 
 
 def _compare_job(
@@ -299,39 +299,41 @@ def _plan_prune(at: Looking, row: JobRow) -> Change:
 def _refuse_other_owners(row: JobRow, project: str) -> None:
     """Refuse a job that another project or app declares: two would change it back and forth."""
     labels = json.loads(row.labels)
-    if labels.get(PROJECT, project) != project:
-        wanted = f"project {labels[PROJECT]!r} has a job with this name; choose another name"
+    if labels.get(PROJECT_LABEL, project) != project:
+        wanted = f"project {labels[PROJECT_LABEL]!r} has a job with this name; choose another name"
         raise InvalidInput("name", row.name, wanted)
     if APP in labels:
         wanted = f"app {labels[APP]!r} declares a job with this name; choose another name"
         raise InvalidInput("name", row.name, wanted)
 
 
-def _plan_create(at: Looking, drafting: Drafting, job: Declared, place: int) -> Change:
+def _plan_create(at: Looking, drafting: Drafting, job: ManifestJob, place: int) -> Change:
     draft = drafting.draft(job.spec, at.new_id())
     schedule = draft.schedule
     spread = schedule is not None and depends_on_id(schedule)
     after: tuple[datetime, ...] = ()
     if schedule is not None and not spread and not job.paused:
-        after = upcoming(schedule, at.now, calendars=at.calendars, is_new=True, budget=at.budget())
+        after = find_next_starts(
+            schedule, at.now, calendars=at.calendars, is_new=True, budget=at.budget()
+        )
     return Change(
         action=Action.CREATE,
         name=job.name,
         place=place,
         declared=job,
         draft=draft,
-        sentence=None if schedule is None else sentence(schedule),
+        sentence=None if schedule is None else describe_schedule(schedule),
         after=after,
         is_spread=spread,
     )
 
 
-def _plan_update(at: Looking, job: Declared, row: JobRow) -> Change:
+def _plan_update(at: Looking, job: ManifestJob, row: JobRow) -> Change:
     has = schedule_of(row)
     wanted = resolve_declared_schedule(job.spec.schedule, has, seed=str(row.id), now=at.now)
     held = row.state is JobState.PAUSED if job.paused is None else job.paused
     before = _upcoming_before(at, row, has)
-    found = tuple(differences(plain_row(row, has), plain_spec(job.spec, wanted, paused=held)))
+    found = tuple(find_differences(plain_row(row, has), plain_spec(job.spec, wanted, paused=held)))
     moved = any(change.field.partition(".")[0] in {"schedule", "paused"} for change in found)
     moved = moved or not at.changed.isdisjoint(wanted.calendars)
     after = before
@@ -340,7 +342,7 @@ def _plan_update(at: Looking, job: Declared, row: JobRow) -> Change:
         stays = held or row.state is JobState.QUARANTINED
         after = ()
         if not stays:
-            after = upcoming(
+            after = find_next_starts(
                 wanted, at.now, calendars=at.calendars, is_new=False, budget=at.budget()
             )
     return Change(
@@ -349,7 +351,7 @@ def _plan_update(at: Looking, job: Declared, row: JobRow) -> Change:
         row=row,
         declared=job,
         differences=found,
-        sentence=sentence(wanted),
+        sentence=describe_schedule(wanted),
         before=before,
         after=after,
     )
@@ -358,7 +360,7 @@ def _plan_update(at: Looking, job: Declared, row: JobRow) -> Change:
 def _upcoming_before(at: Looking, row: JobRow, has: Schedule | None) -> tuple[datetime, ...]:
     if row.state in HELD:
         return ()
-    return standing(has, row.next_tick_at, calendars=at.had, budget=at.budget())
+    return find_existing_starts(has, row.next_tick_at, calendars=at.had, budget=at.budget())
 
 
 async def _update(at: Looking, change: Change, wish: Wish) -> None:

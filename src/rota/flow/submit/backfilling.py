@@ -21,19 +21,19 @@ from itertools import islice
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.backfills import Only
+from rota.core.backfills import BackfillSelection
 from rota.core.errors import Conflict, InvalidInput, NotFound
-from rota.core.ids import keyed_run_id, tick_run_id
-from rota.core.limits import Limits
+from rota.core.ids import derive_keyed_run_id, derive_tick_run_id
+from rota.core.limits import GateLimits
 from rota.core.overlap import Overlap
-from rota.core.priority import NAMED, parse_priority
+from rota.core.priority import PRIORITY_NAMES, parse_priority
 from rota.core.states import RunState
-from rota.core.submission import check_visible_name
+from rota.core.submissions import check_visible_name
 from rota.core.time import moments, planning
 from rota.core.time.budget import PAST_STEPS_MAX, SearchBudget
 from rota.core.time.calendars import Calendar
 from rota.core.time.planning import NO_CALENDARS
-from rota.core.time.schedule import STEP, Schedule
+from rota.core.time.schedule import MICROSECOND, Schedule
 from rota.flow.submit.allowing import allow_runs_of
 from rota.flow.submit.drafting import gates_of
 from rota.flow.submit.placing import limits_of, policy_of
@@ -48,7 +48,7 @@ from rota.store.transaction import transaction
 MOST: Final = 10_000
 # Ticks that one range may have. To count a year of one tick per second would take minutes.
 MOST_TICKS: Final = 20_000
-LOW: Final = NAMED["low"]
+LOW: Final = PRIORITY_NAMES["low"]
 # The recorded states of ticks that never ran.
 NOT_RUN: Final = frozenset({RunState.MISSED, RunState.SKIPPED, RunState.COALESCED})
 
@@ -62,7 +62,7 @@ class Range:
 
     since: datetime
     until: datetime
-    only: Only = Only.MISSING
+    only: BackfillSelection = BackfillSelection.MISSING
     priority: int = LOW
     at_once: int = 4
     most: int = 1_000
@@ -143,12 +143,12 @@ def _check_range(wanted: Range, now: datetime) -> Range:
     since = moments.parse(wanted.since, field="since")
     until = moments.parse(wanted.until, field="until")
     if since >= until:
-        raise InvalidInput("until", moments.rfc3339(until), "must be after since")
+        raise InvalidInput("until", moments.to_rfc3339(until), "must be after since")
     if until > now:
-        raise InvalidInput("until", moments.rfc3339(until), "must be in the past")
+        raise InvalidInput("until", moments.to_rfc3339(until), "must be in the past")
     if not 1 <= wanted.most <= MOST:
         raise InvalidInput("most", wanted.most, f"must be 1 to {MOST}")
-    if wanted.only not in {Only.MISSING, Only.ALL}:
+    if wanted.only not in {BackfillSelection.MISSING, BackfillSelection.ALL}:
         raise InvalidInput("only", wanted.only, "expected one of missing, all")
     parse_priority(wanted.priority)
     return replace(wanted, since=since, until=until, name=check_visible_name(wanted.name, "name"))
@@ -166,10 +166,10 @@ def _schedule_without_cap(job: Job) -> Schedule:
 def _planned_ticks(
     schedule: Schedule, wanted: Range, calendars: Mapping[str, Calendar]
 ) -> list[datetime]:
-    ahead = planning.plan(
+    ahead = planning.plan_ticks(
         schedule,
-        wanted.since - STEP,
-        wanted.until - STEP,
+        wanted.since - MICROSECOND,
+        wanted.until - MICROSECOND,
         calendars=calendars,
         budget=SearchBudget(PAST_STEPS_MAX),
     )
@@ -187,9 +187,10 @@ async def _look_up_ticks(
     conn: Connection, job: Job, ats: Sequence[datetime], wanted: Range
 ) -> list[_Tick]:
     """Return the ticks with whether they ran, and the ids of the runs to create."""
-    own = {at: tick_run_id(job.id, at) for at in ats}
+    own = {at: derive_tick_run_id(job.id, at) for at in ats}
     again = {
-        at: keyed_run_id(f"{wanted.name} of {job.id}", moments.rfc3339(at), at=at) for at in ats
+        at: derive_keyed_run_id(f"{wanted.name} of {job.id}", moments.to_rfc3339(at), at=at)
+        for at in ats
     }
     known = await revival.states(conn, [*own.values(), *again.values()], tenant_id=job.tenant_id)
     ticks: list[_Tick] = []
@@ -197,7 +198,7 @@ async def _look_up_ticks(
         state, is_made = known.get(own[at]), again[at] in known
         ran = is_made or (state is not None and state not in NOT_RUN)
         run_id = own[at] if state is None else again[at]
-        is_wanted = not is_made and (not ran or wanted.only is Only.ALL)
+        is_wanted = not is_made and (not ran or wanted.only is BackfillSelection.ALL)
         ticks.append(_Tick(at, ran, run_id if is_wanted else None))
     return ticks
 
@@ -208,7 +209,7 @@ async def _create_runs(
     payload = json.loads(job.payload or "null")
     # Overlap.ALLOW omits the gate that keeps the job's own runs in order.
     passed = gates_of(job.id, job.tenant_id, Overlap.ALLOW, limits_of(job), payload)
-    own = NewGate(job.tenant_id, f"backfill:{job.id}", Limits(most=wanted.at_once))
+    own = NewGate(job.tenant_id, f"backfill:{job.id}", GateLimits(max_running=wanted.at_once))
     passed = sorted([own, *passed], key=_by_width)
     made = await gates.put_many(conn, passed)
     through = tuple(made[gate.tenant_id, gate.key] for gate in passed)
@@ -238,4 +239,4 @@ async def _create_runs(
 
 
 def _by_width(gate: NewGate) -> tuple[bool, int]:
-    return gate.limits.most is None, gate.limits.most or 0
+    return gate.limits.max_running is None, gate.limits.max_running or 0

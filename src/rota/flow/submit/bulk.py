@@ -1,6 +1,6 @@
 """Runs a bulk action in two steps: a dry run that counts, then a call bounded by that count (E10).
 
-core/bulk.py defines the token and the filter. The callers (run_cancellation.py, requeue.py) change
+core/bulk_operations.py defines the token and the filter. The callers (run_cancellation.py, requeue.py) change
 the chosen runs. Each call is one bounded batch; while runs are left, its result has the token for
 the next call.
 """
@@ -11,9 +11,9 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
-from rota.core import bulk
-from rota.core.bulk import MOST_COUNTED, Promise, RunFilter
-from rota.core.time.schedule import STEP
+from rota.core import bulk_operations
+from rota.core.bulk_operations import COUNTED_RUNS_MAX, BulkConfirmation, BulkRunFilter
+from rota.core.time.schedule import MICROSECOND
 from rota.store.driver import Connection
 from rota.store.revival import Matching
 
@@ -35,7 +35,7 @@ class Done(NamedTuple):
 
 class FindRuns(Protocol):
     def __call__(
-        self, conn: Connection, which: RunFilter, *, tenant_id: int, most: int, batch: int
+        self, conn: Connection, which: BulkRunFilter, *, tenant_id: int, most: int, batch: int
     ) -> Awaitable[Matching]: ...
 
 
@@ -52,45 +52,47 @@ class Chosen(NamedTuple):
 
     action: Action
     tenant_id: int
-    which: RunFilter
-    promise: Promise
+    which: BulkRunFilter
+    promise: BulkConfirmation
     found: int
     ids: list[UUID]
 
     def done(self, touched: Sequence[UUID]) -> Done:
         """Return the result. Chosen runs that changed meanwhile do not count as left."""
         left = self.found - len(self.ids)
-        rest = Promise(count=left, until=self.promise.until)
-        token = bulk.promise(self.action.name, self.tenant_id, self.which, rest)
+        rest = BulkConfirmation(count=left, until=self.promise.until)
+        token = bulk_operations.issue_token(self.action.name, self.tenant_id, self.which, rest)
         return Done(tuple(touched), left, token if left else None)
 
 
 async def count(
-    conn: Connection, action: Action, which: RunFilter, *, tenant_id: int, now: datetime
+    conn: Connection, action: Action, which: BulkRunFilter, *, tenant_id: int, now: datetime
 ) -> Counted:
     """Count the tenant's runs that an action would change, and return the token for it."""
-    which = bulk.checked(which)
+    which = bulk_operations.check_filter(which)
     # Includes `now`: the caller may already see a run that ended at this moment.
-    until = now + STEP
-    bounded = bulk.bounded(which, until)
-    found, _ = await action.find(conn, bounded, tenant_id=tenant_id, most=MOST_COUNTED + 1, batch=0)
-    promise = Promise(count=bulk.check_count(found), until=until)
-    return Counted(found, bulk.promise(action.name, tenant_id, which, promise))
+    until = now + MICROSECOND
+    bounded = bulk_operations.limit_until(which, until)
+    found, _ = await action.find(
+        conn, bounded, tenant_id=tenant_id, most=COUNTED_RUNS_MAX + 1, batch=0
+    )
+    promise = BulkConfirmation(count=bulk_operations.check_count(found), until=until)
+    return Counted(found, bulk_operations.issue_token(action.name, tenant_id, which, promise))
 
 
 async def choose(
-    conn: Connection, action: Action, which: RunFilter, *, tenant_id: int, token: str, most: int
+    conn: Connection, action: Action, which: BulkRunFilter, *, tenant_id: int, token: str, most: int
 ) -> Chosen:
     """Select the runs of one batch. Refuse the token of another filter and a count that grew."""
-    which, most = bulk.checked(which), bulk.check_most(most)
-    promise = bulk.read_promise(action.name, tenant_id, which, token)
-    wanted = bulk.bounded(which, promise.until)
+    which, most = bulk_operations.check_filter(which), bulk_operations.check_batch_size(most)
+    promise = bulk_operations.read_token(action.name, tenant_id, which, token)
+    wanted = bulk_operations.limit_until(which, promise.until)
     found, ids = await action.find(
         conn,
         wanted,
         tenant_id=tenant_id,
-        most=MOST_COUNTED + 1,
+        most=COUNTED_RUNS_MAX + 1,
         batch=min(most, promise.count),
     )
-    bulk.refuse_more(found, promise)
+    bulk_operations.check_confirmation(found, promise)
     return Chosen(action, tenant_id, which, promise, found, ids)

@@ -14,10 +14,10 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from rota.core.binding import MARK
 from rota.core.errors import InvalidInput
-from rota.core.ids import restamp_all
-from rota.core.submission import SpecColumns, check_labels, check_visible_names
+from rota.core.ids import rebuild_ids
+from rota.core.secret_references import REFERENCE_START
+from rota.core.submissions import SpecColumns, check_labels, check_visible_names
 from rota.core.time import moments
 from rota.flow.submit.allowing import allow_jobs, allow_runs
 from rota.flow.submit.drafting import Draft, Drafting, small_payload_text
@@ -51,17 +51,17 @@ def draft_bulk(
 ) -> SubmissionBulk | None:
     """Check submissions; return None if one needs the full checks."""
     try:
-        first = drafting.draft(asked.first(), new_id())
+        first = drafting.draft(asked.build_first_spec(), new_id())
         if not is_plain(first):
             return None
         kind = first.spec.kind
         payload_texts = [small_payload_text(payload, kind) for payload in asked.payloads]
-        if any(MARK in text for text in payload_texts if text):
+        if any(REFERENCE_START in text for text in payload_texts if text):
             return None
         due_ats = due_times(drafting, first, asked)
         return SubmissionBulk(
             first,
-            restamp_all(first.id, due_ats),
+            rebuild_ids(first.id, due_ats),
             check_visible_names(asked.names, "name"),
             asked.payloads,
             payload_texts,

@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.bulk import RunFilter
+from rota.core.bulk_operations import BulkRunFilter
 from rota.core.errors import IllegalMove, InvalidInput
-from rota.core.states import FINAL, RunEvent, RunState
-from rota.core.submission import canonical, check_name
+from rota.core.states import FINAL_STATES, RunEvent, RunState
+from rota.core.submissions import check_name, encode_canonical
 from rota.core.time import moments
 from rota.flow.submit import bulk
 from rota.flow.submit.bulk import Action, Counted, Done
@@ -44,7 +44,7 @@ async def cancel(  # noqa: PLR0913 — who, what, why, how and when
     why = _reason_text(by, reason, now, force=force)
     async with transaction(conn):
         run = await revival.find(conn, run_id, tenant_id=tenant_id)
-        if run.state not in FINAL:
+        if run.state not in FINAL_STATES:
             if force and await live_runs.cancel_now(conn, ids=[run_id], reason=why):
                 return Cancelled(RunState.CANCELLED)
             moved = [] if force else await live_runs.cancel(conn, ids=[run_id], reason=why)
@@ -57,7 +57,7 @@ async def cancel(  # noqa: PLR0913 — who, what, why, how and when
 
 
 async def count_cancellable(
-    conn: Connection, which: RunFilter, *, tenant_id: int, now: datetime
+    conn: Connection, which: BulkRunFilter, *, tenant_id: int, now: datetime
 ) -> Counted:
     """Do the dry run of `cancel_runs`."""
     _refuse_error(which)
@@ -66,7 +66,7 @@ async def count_cancellable(
 
 async def cancel_many(
     conn: Connection,
-    which: RunFilter,
+    which: BulkRunFilter,
     *,
     tenant_id: int,
     token: str,
@@ -75,7 +75,7 @@ async def cancel_many(
 ) -> Done:
     """Cancel at most `limit` of the runs that a dry run counted, oldest first."""
     _refuse_error(which)
-    why = canonical({"code": "cancelled", "by": check_name(by, "by"), "bulk": True})
+    why = encode_canonical({"code": "cancelled", "by": check_name(by, "by"), "bulk": True})
     async with transaction(conn):
         chosen = await bulk.choose(conn, CANCEL, which, tenant_id=tenant_id, token=token, most=most)
         moved = await live_runs.cancel(conn, ids=chosen.ids, reason=why)
@@ -86,16 +86,16 @@ def _reason_text(by: str, reason: str | None, now: datetime, *, force: bool) -> 
     details: dict[str, object] = {
         "code": "cancelled",
         "by": check_name(by, "by"),
-        "at": moments.rfc3339(now),
+        "at": moments.to_rfc3339(now),
     }
     if reason is not None:
-        details["reason"] = check_name(reason, "reason", most=MOST_REASON)
+        details["reason"] = check_name(reason, "reason", max_length=MOST_REASON)
     if force:
         details["forced"] = True
-    return canonical(details)
+    return encode_canonical(details)
 
 
-def _refuse_error(which: RunFilter) -> None:
+def _refuse_error(which: BulkRunFilter) -> None:
     if which.error is not None:
         wanted = "active runs have no error; remove this filter"
         raise InvalidInput("filter.error", which.error, wanted)

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from rota.core.states import JobState
-from rota.core.submission import canonical
-from rota.core.time.misfire import Decision
+from rota.core.submissions import encode_canonical
+from rota.core.time.misfire import CatchUpDecision
 from rota.flow.submit.placing import passing_ticks, place, policy_of, recorded, ticked
 from rota.flow.submit.settling import Settled
 from rota.store import jobs
@@ -60,7 +60,7 @@ def has_changed(job: Job, after: Job, change: Change) -> bool:
 
 def _canonical_json(text: str | None) -> str:
     """Return JSON in canonical form: jsonb has spaces where `canonical` has none."""
-    return canonical(json.loads(text or "null"))
+    return encode_canonical(json.loads(text or "null"))
 
 
 async def write_change(
@@ -100,13 +100,13 @@ async def write_change(
 async def _place_decided(
     conn: Connection,
     job: Job,
-    decision: Decision,
+    decision: CatchUpDecision,
     through: tuple[int, ...],
     payload: str | None,
 ) -> tuple[UUID, ...]:
     """Create the runs of decided ticks and record the others; return the created runs."""
-    runs = [ticked(job, planned, through, payload) for planned in decision.run]
+    runs = [ticked(job, planned, through, payload) for planned in decision.runs]
     refused = await place(conn, job, runs) if runs else {}
-    if decision.recorded:
-        await jobs.record(conn, job, recorded(job, decision.recorded))
+    if decision.records:
+        await jobs.record(conn, job, recorded(job, decision.records))
     return tuple(run.id for run in runs if run.id not in refused)

@@ -17,27 +17,27 @@ from uuid import UUID
 
 from rota.contract.job import DETAIL_COLUMNS
 from rota.contract.schedule import read_schedule, write_schedule
-from rota.core.binding import payload_text
 from rota.core.errors import IllegalMove, InvalidInput, InvalidSchedule, VersionChanged
-from rota.core.limits import Limit
+from rota.core.limits import JobLimit
 from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.policy import Policy
 from rota.core.priority import parse_priority
+from rota.core.secret_references import encode_payload
 from rota.core.states import JobEvent, JobState, advance_job
-from rota.core.submission import (
-    canonical,
+from rota.core.submissions import (
     check_labels,
     check_limits,
     check_name,
     check_visible_name,
-    within,
+    encode_canonical,
+    prefix_errors,
 )
 from rota.core.time import moments, planning
 from rota.core.time.calendars import Calendar
+from rota.core.time.pause_segments import Resumption
 from rota.core.time.planning import NO_CALENDARS
 from rota.core.time.policies import CatchUp
 from rota.core.time.schedule import Immediate, Schedule
-from rota.core.time.stretches import Resumption
 from rota.flow.submit.allowing import allow_schedule, quotas_of
 from rota.flow.submit.change_writing import Changed, has_changed, unchanged, write_change
 from rota.flow.submit.drafting import fires_once, is_costly, limits_text, policy_text
@@ -94,7 +94,7 @@ class Edit:
     overlap: Overlap | Literal[Keep.KEEP] = KEEP
     keep_first: bool | Literal[Keep.KEEP] = KEEP
     when_queue_paused: WhenQueuePaused | Literal[Keep.KEEP] = KEEP
-    limits: tuple[Limit, ...] | Literal[Keep.KEEP] = KEEP
+    limits: tuple[JobLimit, ...] | Literal[Keep.KEEP] = KEEP
     labels: Mapping[str, str] | Literal[Keep.KEEP] = KEEP
     user_id: str | Literal[Keep.KEEP] | None = KEEP
     graph: object = KEEP
@@ -110,7 +110,7 @@ async def pause(
     they created.
     """
     check_name(by, "by")
-    held = canonical({"by": by, "at": moments.rfc3339(now), "reason": reason})
+    held = encode_canonical({"by": by, "at": moments.to_rfc3339(now), "reason": reason})
     async with transaction(conn):
         job = await jobs.lock(conn, job_id)
         cursor = await jobs.lock_cursor(conn, job_id)
@@ -145,7 +145,7 @@ async def _settle_before_pause(
         following = await compute_ticks([schedule], follow)
     except UNREADABLE:
         return ()
-    if not decision.run and not decision.recorded:
+    if not decision.runs and not decision.records:
         return ()
     change = unchanged(job, following, state=job.state)
     written = await write_change(conn, job, change, Settled(decision))
@@ -208,7 +208,7 @@ async def edit(
 
     With `version`, change the job only if it still has that version.
     """
-    payload = None if wanted.payload is KEEP else payload_text(wanted.payload)
+    payload = None if wanted.payload is KEEP else encode_payload(wanted.payload)
     async with transaction(conn):
         job = await jobs.lock(conn, job_id)
         cursor = await jobs.lock_cursor(conn, job_id)
@@ -237,7 +237,7 @@ async def edit(
             change = replace(
                 change,
                 state=job.state if job.state is JobState.PAUSED else JobState.ACTIVE,
-                schedule=None if new is None else canonical(write_schedule(new)),
+                schedule=None if new is None else encode_canonical(write_schedule(new)),
                 cursor=first,
             )
         is_edit = has_changed(job, after, change) or await jobs.describes_anew(
@@ -269,7 +269,7 @@ async def _begin_schedule(
     cursor, now, calendars = start
     if job.state is not JobState.PAUSED:
         settled = await settle_edit(conn, job, cursor, new, now, calendars)
-        made = len(settled.owed.run) + len(settled.past.run)
+        made = len(settled.owed.runs) + len(settled.past.runs)
         return settled, await _first_cursor(conn, job, new, start, made)
     if cursor is not None and new is not None and has_same_ticks(job, new):
         return Settled(), cursor._replace(schedule_id=await _intern_schedule(conn, job, new))
@@ -340,8 +340,8 @@ async def delete(
         state = advance_job(job.state, JobEvent.DELETE)
         await jobs.replace(conn, job, unchanged(job, None, state=state))
         alive = await jobs.alive(conn, job_id)
-        ids = [run.id for run in alive if cancel_running or run.waits]
-        reason = canonical({"code": "job_deleted", "by": by})
+        ids = [run.id for run in alive if cancel_running or run.is_waiting]
+        reason = encode_canonical({"code": "job_deleted", "by": by})
         return [run.id for run in await live_runs.cancel(conn, ids=ids, reason=reason)]
 
 
@@ -361,7 +361,7 @@ async def _parse_schedule(
     if schedule is None:
         return None
     parse = partial(read_schedule, schedule, now=now, seed=str(job.id))
-    with within("schedule"):
+    with prefix_errors("schedule"):
         new = await asyncio.to_thread(parse) if is_costly(schedule) else parse()
         if isinstance(new.rules[0], Immediate):
             wanted = "expected a rule with times; to run the job at once, use `run now`"
@@ -376,7 +376,9 @@ async def _first_cursor(
     fired = made + (0 if start.cursor is None else start.cursor.fired or 0)
     if new is None:
         return None
-    search = partial(planning.next_tick, new, start.now, calendars=start.calendars, fired=fired)
+    search = partial(
+        planning.plan_next_tick, new, start.now, calendars=start.calendars, fired=fired
+    )
     planned = await compute_ticks([new], search)
     if planned is None:
         return None

@@ -10,12 +10,12 @@ from typing import Any
 from rota.contract.declared_schedule import resolve_declared_schedule
 from rota.contract.graph import read_graph
 from rota.contract.job import POLICY_FIELDS
-from rota.contract.job_values import OWN_FIELDS, row_values, spec_values
-from rota.contract.policy import from_policy, read_stored_policy
+from rota.contract.job_values import OWN_FIELDS, read_row_values, read_spec_values
+from rota.contract.policy import read_stored_policy, write_policy
 from rota.contract.schedule import read_stored_schedule, write_schedule
-from rota.core.graphs import graph_plain
+from rota.core.graphs import to_plain_graph
 from rota.core.states import JobState
-from rota.core.submission import JobSpec
+from rota.core.submissions import JobSpec
 from rota.core.time.schedule import Schedule
 from rota.flow.submit.changing import Edit
 from rota.store.job_views import JobRow
@@ -31,8 +31,8 @@ def plain_row(row: JobRow, schedule: Schedule | None) -> dict[str, Any]:
     """Return every field of a stored job by its name in the file."""
     policy = read_stored_policy(json.loads(row.policy or "{}"))
     return {
-        **_without_name(row_values(row)),
-        **from_policy(policy),
+        **_without_name(read_row_values(row)),
+        **write_policy(policy),
         "schedule": write_schedule(
             schedule or resolve_declared_schedule(None, None, seed="", now=row.created_at)
         ),
@@ -43,8 +43,8 @@ def plain_row(row: JobRow, schedule: Schedule | None) -> dict[str, Any]:
 def plain_spec(spec: JobSpec, schedule: Schedule, *, paused: bool) -> dict[str, Any]:
     """Return every field of a declared job by its name in the file."""
     return {
-        **_without_name(spec_values(spec)),
-        "graph": None if spec.graph is None else graph_plain(read_graph(spec.graph)),
+        **_without_name(read_spec_values(spec)),
+        "graph": None if spec.graph is None else to_plain_graph(read_graph(spec.graph)),
         "schedule": write_schedule(schedule),
         "paused": paused,
     }

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from rota.contract.calendar import write_calendar
 from rota.core.errors import Conflict, NotFound
-from rota.core.manifest.differences import Difference, differences
+from rota.core.manifest.differences import Difference, find_differences
 from rota.core.time.calendars import Calendar
 from rota.flow.submit.rescheduling import follow_calendar
 from rota.store import calendars
@@ -42,7 +42,7 @@ async def compare(
     for calendar in declared:
         stored = await _read_stored(conn, calendar.name, tenant_id)
         before = {} if stored is None else stored.plain
-        changed = tuple(differences(before, write_calendar(calendar)))
+        changed = tuple(find_differences(before, write_calendar(calendar)))
         if stored is None or changed:
             changes.append(CalendarChange(calendar=calendar, stored=stored, differences=changed))
     return tuple(changes)

@@ -15,10 +15,10 @@ from hashlib import blake2b
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.contract.job_values import DEFAULTS, OWN_FIELDS, spec_values
+from rota.contract.job_values import JOB_DEFAULTS, OWN_FIELDS, read_spec_values
 from rota.core.errors import Conflict, NameTaken, VersionChanged
 from rota.core.overlap import WhenQueuePaused
-from rota.core.submission import JobSpec, canonical
+from rota.core.submissions import JobSpec, encode_canonical
 from rota.core.time.calendars import Calendar
 from rota.flow.submit.changing import KEEP, Edit, edit
 from rota.flow.submit.drafting import limits_text, policy_text
@@ -125,15 +125,15 @@ def digest(spec: JobSpec) -> str:
     # older declaration stays the same.
     if spec.when_queue_paused is not WhenQueuePaused.SKIP:
         rest.append(spec.when_queue_paused.value)
-    values = spec_values(spec)
-    newer = {name: values[name] for name in NEWER_FIELDS if values[name] != DEFAULTS[name]}
+    values = read_spec_values(spec)
+    newer = {name: values[name] for name in NEWER_FIELDS if values[name] != JOB_DEFAULTS[name]}
     if newer:
         rest.append(newer)
     return f"{_hash_short(spec.schedule)}.{_hash_short(rest)}"
 
 
 def _hash_short(value: object) -> str:
-    return blake2b(canonical(value).encode(), digest_size=8).hexdigest()
+    return blake2b(encode_canonical(value).encode(), digest_size=8).hexdigest()
 
 
 async def _write(conn: Connection, spec: JobSpec, found: JobRow | None, moment: Moment) -> Deed:

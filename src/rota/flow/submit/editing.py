@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID
 
-from rota.core.binding import payload_text
-from rota.core.bulk import RunFilter
+from rota.core.bulk_operations import BulkRunFilter
 from rota.core.merge_patch import merge_patch
-from rota.core.submission import check_name
+from rota.core.secret_references import encode_payload
+from rota.core.submissions import check_name
 from rota.flow.submit import bulk
 from rota.flow.submit.allowing import allow_runs
 from rota.flow.submit.bulk import Action, Done
@@ -44,7 +44,7 @@ class PayloadEdit:
 
 
 async def edit_dead(
-    conn: Connection, which: RunFilter, edit: PayloadEdit, *, tenant_id: int, token: str
+    conn: Connection, which: BulkRunFilter, edit: PayloadEdit, *, tenant_id: int, token: str
 ) -> Done:
     """Requeue dead letters that a dry run counted, with changed payloads.
 
@@ -79,7 +79,7 @@ async def _edit_payload(
     conn: Connection, row: RunRow, job: Job | None, edit: PayloadEdit
 ) -> RunCopy:
     payload = merge_patch(json.loads(row.payload or "null"), edit.patch)
-    text = payload_text(payload, kind=row.kind or "") or "null"
+    text = encode_payload(payload, kind=row.kind or "") or "null"
     # The key of a limit may be a field of the payload. Without a job, the run keeps its gates.
     gates = None if job is None else await passing(conn, job, payload)
     return RunCopy(row.id, edit.new_id(), text, gates)

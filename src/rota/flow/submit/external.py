@@ -15,9 +15,9 @@ from rota.core.executor import Stream
 from rota.core.outcome import Guarantee
 from rota.core.overlap import Overlap
 from rota.core.policy import Policy
-from rota.core.retry import Retries
+from rota.core.retry import RetryPolicy
 from rota.core.states import RunState
-from rota.core.submission import JobSpec, RunSpec, canonical
+from rota.core.submissions import JobSpec, RunSpec, encode_canonical
 from rota.core.tenancy import ServedTenants
 from rota.flow.submit.submitting import submit
 from rota.flow.submit.triggering import submit_runs
@@ -30,7 +30,9 @@ from rota.store.sessions import NewSession, Role
 KIND: Final = "exec"
 # Longer than a worker's lease: the process reports over HTTP every few seconds.
 LEASE: Final = timedelta(seconds=60)
-POLICY: Final = Policy(retries=Retries(most=0), timeout=None, guarantee=Guarantee.AT_MOST_ONCE)
+POLICY: Final = Policy(
+    retries=RetryPolicy(max_retries=0), timeout=None, guarantee=Guarantee.AT_MOST_ONCE
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +79,7 @@ async def begin(
         role=Role.WORKER,
         name=f"exec {outside.host}"[:200],
         slots=1,
-        serves=canonical(ServedTenants(tenants=(outside.tenant,)).to_plain({})),
+        serves=encode_canonical(ServedTenants(tenants=(outside.tenant,)).to_plain({})),
     )
     await sessions.open_session(conn, session, ttl=LEASE)
     spec = RunSpec(job_id=job_id, payload=outside.payload)
@@ -123,8 +125,8 @@ async def end(conn: Connection, told: Told, *, exit_code: int, why: str, now: da
         attempt=1,
         state=RunState.SUCCEEDED if is_well else RunState.DEAD,
         failures=None if is_well else 1,
-        result=canonical({"exit_code": exit_code}) if is_well else None,
-        reason=None if is_well else canonical({"type": "CommandFailed", "message": why}),
+        result=encode_canonical({"exit_code": exit_code}) if is_well else None,
+        reason=None if is_well else encode_canonical({"type": "CommandFailed", "message": why}),
     )
     moved = await live_runs.finish(conn, session_id=told.session_id, endings=[ending])
     if told.run_id not in moved:

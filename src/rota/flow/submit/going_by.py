@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from rota.contract.schedule import write_schedule
-from rota.core.submission import canonical
+from rota.core.submissions import encode_canonical
 from rota.core.time.calendars import Calendar
 from rota.core.time.schedule import Schedule
 from rota.store import calendars
@@ -20,7 +20,7 @@ def shared_text(schedule: Schedule, tenant_id: int) -> str:
     forms, so calendar names are qualified with the tenant.
     """
     names = tuple(calendars.qualified(tenant_id, name) for name in schedule.calendars)
-    return canonical(write_schedule(replace(schedule, calendars=names)))
+    return encode_canonical(write_schedule(replace(schedule, calendars=names)))
 
 
 async def hold_calendars(

@@ -11,26 +11,28 @@ import msgspec
 
 from rota.contract.graph import read_graph, read_stored_graph
 from rota.core.errors import InvalidInput
-from rota.core.graphs import graph_json
-from rota.core.graphs.graph import KIND, Graph
+from rota.core.graphs import to_graph_json
+from rota.core.graphs.graph import GRAPH_KIND, StepGraph
 from rota.store import graphs
 from rota.store.driver import Connection
 from rota.store.jobs import Job
 
-MISSING: Final = f"a job of kind {KIND} requires a graph with steps"
-ALONE: Final = f"a graph requires kind: {KIND}"
-STAYS: Final = f"the job has a graph; set graph: null to change its kind, or keep kind: {KIND}"
+MISSING: Final = f"a job of kind {GRAPH_KIND} requires a graph with steps"
+ALONE: Final = f"a graph requires kind: {GRAPH_KIND}"
+STAYS: Final = (
+    f"the job has a graph; set graph: null to change its kind, or keep kind: {GRAPH_KIND}"
+)
 
 
 def graph_text(kind: str, graph: object) -> str | None:
     """Return the stored form of a job's definition; None for a job of another kind."""
     if graph is None:
-        if kind == KIND:
+        if kind == GRAPH_KIND:
             raise InvalidInput("graph", None, MISSING)
         return None
-    if kind != KIND:
-        raise InvalidInput("kind", kind, f"a job with a graph must have kind {KIND}")
-    return graph_json(read_graph(graph))
+    if kind != GRAPH_KIND:
+        raise InvalidInput("kind", kind, f"a job with a graph must have kind {GRAPH_KIND}")
+    return to_graph_json(read_graph(graph))
 
 
 async def graph_ids(
@@ -53,14 +55,14 @@ async def graph_after(
     """Return the number of a job's definition after an edit. Kind and graph must match."""
     had = job.graph_id is not None
     if graph is keep:
-        if kind is not keep and kind == KIND and not had:
+        if kind is not keep and kind == GRAPH_KIND and not had:
             raise InvalidInput("graph", None, MISSING)
-        if kind is not keep and kind != KIND and had:
+        if kind is not keep and kind != GRAPH_KIND and had:
             raise InvalidInput("kind", kind, STAYS)
         return job.graph_id
     if kind is keep and graph is not None and not had:
         raise InvalidInput("graph", graph, ALONE)
-    after = str(kind) if kind is not keep else KIND if had else ""
+    after = str(kind) if kind is not keep else GRAPH_KIND if had else ""
     text = graph_text(after, graph)
     if text is None:
         return None
@@ -74,7 +76,7 @@ class GraphNames(NamedTuple):
 
 def names_of_graph(text: str) -> GraphNames:
     """Return the kinds and queues that the steps of a definition use, at any depth."""
-    graphs_left: list[Graph] = [read_stored_graph(msgspec.json.decode(text))]
+    graphs_left: list[StepGraph] = [read_stored_graph(msgspec.json.decode(text))]
     kinds: set[str] = set()
     queues: set[str] = set()
     while graphs_left:

@@ -11,7 +11,7 @@ from typing import Any
 
 from rota.contract.graph import read_graph
 from rota.contract.policy import read_stored_policy
-from rota.core.guarantees import Wanted, check_guarantee, refuse_exactly_once
+from rota.core.guarantees import ExactlyOnceRequest, build_exactly_once_error, check_guarantee
 from rota.core.outcome import Guarantee
 from rota.core.policy import Policy
 from rota.store import kinds
@@ -19,7 +19,9 @@ from rota.store.driver import Connection
 from rota.store.jobs import Job
 
 
-def exactly_once_kinds(kind: str, policy: Policy, graph: object = None) -> tuple[Wanted, ...]:
+def exactly_once_kinds(
+    kind: str, policy: Policy, graph: object = None
+) -> tuple[ExactlyOnceRequest, ...]:
     """Return the kinds of a job and its steps that must be exactly once. Refuse built-in kinds.
 
     The graph is parsed only if one of its steps may request exactly once.
@@ -30,14 +32,14 @@ def exactly_once_kinds(kind: str, policy: Policy, graph: object = None) -> tuple
     return tuple(check_guarantee(kind, policy, read_graph(graph) if mentions_it else None))
 
 
-async def refuse_incapable_kinds(conn: Connection, wanted: Sequence[Wanted]) -> None:
+async def refuse_incapable_kinds(conn: Connection, wanted: Sequence[ExactlyOnceRequest]) -> None:
     """Refuse kinds whose workers reported that they cannot complete runs in a transaction."""
     if not wanted:
         return
     incapable = await kinds.without_exactly_once(conn, {use.kind for use in wanted})
     for use in wanted:
         if use.kind in incapable:
-            raise refuse_exactly_once(use)
+            raise build_exactly_once_error(use)
 
 
 async def refuse_incapable_edit(conn: Connection, job: Job, changed: Mapping[str, Any]) -> None:

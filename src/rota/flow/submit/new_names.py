@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from rota.contract.graph import read_graph
 from rota.core.errors import QuotaExceeded
-from rota.core.graphs import graph_json
+from rota.core.graphs import to_graph_json
 from rota.core.quotas import Quotas
 from rota.flow.submit.graph_jobs import names_of_graph
 from rota.store import names, turns
@@ -72,7 +72,7 @@ async def intern_queues(
 
 async def intern_graph_names(conn: Connection, graph: object, maker: NameMaker) -> None:
     """Create the names that the steps of a job's new definition use."""
-    used = names_of_graph(graph_json(read_graph(graph)))
+    used = names_of_graph(to_graph_json(read_graph(graph)))
     await intern_names(conn, KINDS, dict.fromkeys(used.kinds, maker))
     await intern_queues(conn, {(maker.tenant_id, name): maker for name in used.queues})
 
@@ -80,7 +80,7 @@ async def intern_graph_names(conn: Connection, graph: object, maker: NameMaker) 
 async def _check_quota(
     conn: Connection, sort: NameSort, maker: NameMaker, new: Collection[str]
 ) -> None:
-    limit = maker.quotas.limit_of(sort.quota)
+    limit = maker.quotas.find_limit(sort.quota)
     if limit is None:
         return
     await turns.take_turn(conn, tenant_id=maker.tenant_id, things=sort.plural)

@@ -10,17 +10,17 @@ from uuid import UUID
 
 from rota.contract.limits import read_stored_limits
 from rota.contract.policy import read_stored_policy
-from rota.core.arrivals.payloads import check_template
-from rota.core.documents import check_known
-from rota.core.ids import tick_run_id
-from rota.core.limits import Limit
-from rota.core.overlap import Alive, Arrangement, Overlap, arrange
+from rota.core.event_rules.payloads import check_template
+from rota.core.ids import derive_tick_run_id
+from rota.core.limits import JobLimit
+from rota.core.overlap import ActiveRun, Overlap, OverlapDecision, decide_overlap
 from rota.core.policy import Policy
 from rota.core.states import RunState
-from rota.core.submission import canonical
+from rota.core.stored_documents import check_known
+from rota.core.submissions import encode_canonical
 from rota.core.time import moments
-from rota.core.time.misfire import Outcome, Reason, Recorded
-from rota.core.time.planning import Planned
+from rota.core.time.misfire import MisfireOutcome, MisfireReason, MisfireRecord
+from rota.core.time.planning import PlannedTick
 from rota.flow.submit.drafting import gates_of
 from rota.store import gates, jobs, live_runs
 from rota.store.driver import Connection
@@ -28,10 +28,10 @@ from rota.store.jobs import Job, Record
 from rota.store.live_runs import NewRun
 
 STATES = {
-    Outcome.MISSED: RunState.MISSED,
-    Outcome.COALESCED: RunState.COALESCED,
-    Outcome.PAUSED: RunState.SKIPPED,
-    Outcome.SKIPPED: RunState.SKIPPED,
+    MisfireOutcome.MISSED: RunState.MISSED,
+    MisfireOutcome.COALESCED: RunState.COALESCED,
+    MisfireOutcome.PAUSED: RunState.SKIPPED,
+    MisfireOutcome.SKIPPED: RunState.SKIPPED,
 }
 
 
@@ -39,7 +39,7 @@ def policy_of(job: Job) -> Policy:
     return read_stored_policy(json.loads(job.policy))
 
 
-def limits_of(job: Job) -> list[Limit]:
+def limits_of(job: Job) -> list[JobLimit]:
     return list(read_stored_limits(json.loads(job.limits or "null")))
 
 
@@ -74,24 +74,24 @@ async def place(
     """
     policy = job.overlap if overlap is None else overlap
     check_known(policy, "overlap")
-    alive: list[Alive] = []
+    alive: list[ActiveRun] = []
     if policy is not Overlap.ALLOW:
         alive = await jobs.alive(conn, job.id, backfills=False)
-    plan = arrange(policy, [run.id for run in runs], alive, keep_first=job.keep_first)
+    plan = decide_overlap(policy, [run.id for run in runs], alive, keep_first=job.keep_first)
     await make_way(conn, plan)
     by_id = {run.id: run for run in runs}
-    if plan.make:
-        await live_runs.insert_many(conn, [by_id[id_] for id_ in plan.make])
-    if plan.refused:
-        records = [_refusal_record(by_id[id_], code) for id_, code in plan.refused]
+    if plan.created:
+        await live_runs.insert_many(conn, [by_id[id_] for id_ in plan.created])
+    if plan.skipped:
+        records = [_refusal_record(by_id[id_], code) for id_, code in plan.skipped]
         await jobs.record(conn, job, records, trigger=runs[0].trigger)
-    return dict(plan.refused)
+    return dict(plan.skipped)
 
 
-async def make_way(conn: Connection, plan: Arrangement) -> None:
+async def make_way(conn: Connection, plan: OverlapDecision) -> None:
     """End the active runs that the first new run replaces. Without a new run, end none."""
-    for into in plan.make[:1]:
-        reason = canonical({"code": "overlap", "into": str(into)})
+    for into in plan.created[:1]:
+        reason = encode_canonical({"code": "overlap", "into": str(into)})
         if plan.replaced:
             await jobs.supersede(conn, plan.replaced, into=into)
         if plan.cancelled:
@@ -101,12 +101,12 @@ async def make_way(conn: Connection, plan: Arrangement) -> None:
 
 
 def ticked(
-    job: Job, planned: Planned, through: tuple[int, ...], payload: str | None = None
+    job: Job, planned: PlannedTick, through: tuple[int, ...], payload: str | None = None
 ) -> NewRun:
     """Return the run of a caught-up tick. It has the id that the scheduler would give it."""
     deadline = policy_of(job).deadline
     return NewRun(
-        id=tick_run_id(job.id, planned.tick.at),
+        id=derive_tick_run_id(job.id, planned.tick.at),
         job_id=job.id,
         scheduled_at=planned.tick.at,
         due_at=planned.due_at,
@@ -124,30 +124,35 @@ def ticked(
     )
 
 
-def recorded(job: Job, rows: Sequence[Recorded]) -> list[Record]:
+def recorded(job: Job, rows: Sequence[MisfireRecord]) -> list[Record]:
     """Return the records of ticks that do not run: one for each stretch of ticks, under the id of
     its last tick.
     """
     return [
-        Record(tick_run_id(job.id, row.last), row.last, STATES[row.outcome], _reason_text(job, row))
+        Record(
+            derive_tick_run_id(job.id, row.last),
+            row.last,
+            STATES[row.outcome],
+            _reason_text(job, row),
+        )
         for row in rows
     ]
 
 
-def _reason_text(job: Job, row: Recorded) -> str:
+def _reason_text(job: Job, row: MisfireRecord) -> str:
     details: dict[str, object] = {
-        "code": "paused" if row.reason is Reason.PAUSE else row.reason.value,
+        "code": "paused" if row.reason is MisfireReason.PAUSE else row.reason.value,
         "count": row.count,
-        "first": moments.rfc3339(row.first),
-        "last": moments.rfc3339(row.last),
+        "first": moments.to_rfc3339(row.first),
+        "last": moments.to_rfc3339(row.last),
     }
     if row.at_least:
         details["at_least"] = True
     if row.into is not None:
-        details["into"] = str(tick_run_id(job.id, row.into))
-    return canonical(details)
+        details["into"] = str(derive_tick_run_id(job.id, row.into))
+    return encode_canonical(details)
 
 
 def _refusal_record(run: NewRun, code: str) -> Record:
-    reason = canonical({"code": code})
+    reason = encode_canonical({"code": code})
     return Record(run.id, run.scheduled_at, RunState.SKIPPED, reason, run.payload)

@@ -22,7 +22,7 @@ from rota.core.time import planning
 from rota.core.time.budget import NEXT_TICK_STEPS_MAX, SearchBudget
 from rota.core.time.calendars import Calendar
 from rota.core.time.policies import OnBlackout
-from rota.core.time.schedule import STEP, Schedule
+from rota.core.time.schedule import MICROSECOND, Schedule
 from rota.flow.submit.changing import resume
 from rota.flow.submit.drafting import fires_once
 from rota.flow.submit.going_by import shared_text
@@ -140,9 +140,9 @@ def _next_place(standing: Standing, schedule: Schedule, at: RescheduleInputs) ->
     if tick_at <= since or schedule.on_blackout is OnBlackout.ADVANCE:
         # A postponed tick must not be lost. An advanced tick has already run and lies before this
         # one.
-        since = tick_at - STEP
+        since = tick_at - MICROSECOND
     progress = progress_of(schedule, Cursor(tick_at, fire_at, fired), now)
-    planned = planning.next_tick(
+    planned = planning.plan_next_tick(
         schedule,
         since,
         calendars=known,

@@ -15,11 +15,11 @@ from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
 from rota.contract.policy import read_stored_policy
-from rota.core.binding import payload_text
-from rota.core.bulk import RunFilter
+from rota.core.bulk_operations import BulkRunFilter
 from rota.core.errors import IllegalMove
-from rota.core.states import BAD, FINAL, RunState
-from rota.core.submission import check_name
+from rota.core.secret_references import encode_payload
+from rota.core.states import DEAD_LETTER_STATES, FINAL_STATES, RunState
+from rota.core.submissions import check_name
 from rota.flow.submit import bulk
 from rota.flow.submit.allowing import allow_runs
 from rota.flow.submit.bulk import Action, Counted, Done
@@ -31,7 +31,7 @@ from rota.store.live_runs import NewRun
 from rota.store.revival import Owned
 from rota.store.transaction import transaction
 
-REVIVABLE: Final = BAD | {RunState.CANCELLED, RunState.EXPIRED}
+REVIVABLE: Final = DEAD_LETTER_STATES | {RunState.CANCELLED, RunState.EXPIRED}
 REPLAY: Final = Action(name="replay", find=revival.find_dead)
 DROP: Final = Action(name="drop", find=revival.find_dead)
 
@@ -83,10 +83,10 @@ async def replay(
 ) -> UUID:
     """Create a new run with the data of a finished one, link the two, and return the new id."""
     check_name(wanted.by, "by")
-    edited = None if wanted.payload is KEEP else payload_text(wanted.payload) or "null"
+    edited = None if wanted.payload is KEEP else encode_payload(wanted.payload) or "null"
     async with transaction(conn):
         old = await revival.find(conn, wanted.run_id, tenant_id=tenant_id)
-        if old.state not in FINAL:
+        if old.state not in FINAL_STATES:
             raise IllegalMove("run", old.state.value, "be replayed", ["finished"])
         await _allow_one(conn, tenant_id)
         job = (await jobs.read(conn, [old.job_id])).get(old.job_id)
@@ -107,7 +107,7 @@ async def replay(
 
 
 async def count_dead(
-    conn: Connection, which: RunFilter, *, action: Action, tenant_id: int, now: datetime
+    conn: Connection, which: BulkRunFilter, *, action: Action, tenant_id: int, now: datetime
 ) -> Counted:
     """Do the dry run of `requeue_dead_letters` or of `drop_dead_letters`."""
     return await bulk.count(conn, action, which, tenant_id=tenant_id, now=now)
@@ -115,7 +115,7 @@ async def count_dead(
 
 async def replay_dead(
     conn: Connection,
-    which: RunFilter,
+    which: BulkRunFilter,
     *,
     tenant_id: int,
     token: str,
@@ -141,7 +141,7 @@ async def replay_dead(
 
 async def drop_dead(
     conn: Connection,
-    which: RunFilter,
+    which: BulkRunFilter,
     *,
     tenant_id: int,
     token: str,
@@ -161,8 +161,8 @@ async def drop(conn: Connection, *, tenant_id: int, run_id: UUID, by: str) -> No
     check_name(by, "by")
     async with transaction(conn):
         run = await revival.find(conn, run_id, tenant_id=tenant_id)
-        if run.state not in BAD:
-            raise IllegalMove("run", run.state.value, "be dropped", sorted(BAD))
+        if run.state not in DEAD_LETTER_STATES:
+            raise IllegalMove("run", run.state.value, "be dropped", sorted(DEAD_LETTER_STATES))
         await revival.drop(conn, [run_id], tenant_id=tenant_id, by=by)
 
 

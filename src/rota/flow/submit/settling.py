@@ -16,17 +16,17 @@ from rota.contract.schedule import read_stored_schedule, write_schedule
 from rota.core.errors import InvalidInput
 from rota.core.ids import EPOCH
 from rota.core.states import JobState
-from rota.core.submission import canonical
+from rota.core.submissions import encode_canonical
 from rota.core.time import misfire, moments, planning
-from rota.core.time.backlog import Progress
+from rota.core.time.backlog import ScheduleProgress
 from rota.core.time.budget import CATCH_UP_STEPS_MAX, SearchBudget
 from rota.core.time.calendars import Calendar
 from rota.core.time.interval import EveryAfterEnd
-from rota.core.time.misfire import Decision
-from rota.core.time.past import Past
-from rota.core.time.policies import CatchUp, Cause
-from rota.core.time.schedule import STEP, Schedule
-from rota.core.time.stretches import Resumption, Stretch, decide_stretches
+from rota.core.time.misfire import CatchUpDecision
+from rota.core.time.past_ticks import PastTicks
+from rota.core.time.pause_segments import PauseSegment, Resumption, decide_pause_segments
+from rota.core.time.policies import CatchUp, MisfireCause
+from rota.core.time.schedule import MICROSECOND, Schedule
 from rota.store import job_backlogs
 from rota.store.driver import Connection
 from rota.store.jobs import Cursor, Job
@@ -36,7 +36,7 @@ T = TypeVar("T")
 # The errors of a schedule that cannot be read or evaluated.
 UNREADABLE: Final = (InvalidInput, ArithmeticError, LookupError, TypeError, ValueError)
 # No tick came due.
-NOTHING: Final = Decision(run=(), recorded=(), cursor=EPOCH)
+NOTHING: Final = CatchUpDecision(runs=(), records=(), cursor=EPOCH)
 # Schedules that a paused job keeps for its resumption, if it is edited several times during the
 # pause. Beyond this number the ticks of the oldest are recorded as paused.
 STRETCHES_MAX: Final = 20
@@ -45,8 +45,8 @@ STRETCHES_MAX: Final = 20
 class Settled(NamedTuple):
     """The decided ticks of the schedule before an edit, and of the past of the new schedule."""
 
-    owed: Decision = NOTHING
-    past: Decision = NOTHING
+    owed: CatchUpDecision = NOTHING
+    past: CatchUpDecision = NOTHING
 
 
 class Kept(NamedTuple):
@@ -54,8 +54,8 @@ class Kept(NamedTuple):
     because the job keeps too many.
     """
 
-    stretches: tuple[Stretch, ...]
-    decision: Decision = NOTHING
+    stretches: tuple[PauseSegment, ...]
+    decision: CatchUpDecision = NOTHING
 
 
 async def compute_ticks(schedules: Iterable[Schedule | None], compute: Callable[[], T]) -> T:
@@ -72,13 +72,13 @@ def schedule_of(job: Job) -> Schedule | None:
     return read_stored_schedule(json.loads(job.schedule), seed=str(job.id))
 
 
-def progress_of(schedule: Schedule, cursor: Cursor, now: datetime) -> Progress:
+def progress_of(schedule: Schedule, cursor: Cursor, now: datetime) -> ScheduleProgress:
     """Return the progress of a schedule whose next undecided tick is the cursor's. Ticks before the
     cursor are decided; ticks from the cursor to now are not.
     """
     rule = schedule.rules[0]
-    return Progress(
-        cursor=min(cursor.tick_at - STEP, now),
+    return ScheduleProgress(
+        cursor=min(cursor.tick_at - MICROSECOND, now),
         fired=cursor.fired or 0,
         # The end of the run from which the fixed delay counted to this tick.
         last_end=cursor.tick_at - rule.delay if isinstance(rule, EveryAfterEnd) else None,
@@ -88,15 +88,15 @@ def progress_of(schedule: Schedule, cursor: Cursor, now: datetime) -> Progress:
 def following_cursor(
     schedule: Schedule,
     cursor: Cursor,
-    decision: Decision,
+    decision: CatchUpDecision,
     now: datetime,
     calendars: Mapping[str, Calendar],
 ) -> Cursor | None:
     """Return the cursor of a job that continues with its current schedule."""
     progress = progress_of(schedule, cursor, now)
     was_due = decision.cursor > progress.cursor
-    fired = progress.fired + len(decision.run)
-    planned = planning.next_tick(
+    fired = progress.fired + len(decision.runs)
+    planned = planning.plan_next_tick(
         schedule,
         decision.cursor,
         calendars=calendars,
@@ -134,18 +134,20 @@ async def settle_edit(
         return Settled(owed)
     if new is None or not new.has_ticks or new.follows_end or new.misfire.on_edit is CatchUp.SKIP:
         return Settled(owed)
-    settled = [planned.tick.at for planned in owed.run] + [row.last for row in owed.recorded]
+    settled = [planned.tick.at for planned in owed.runs] + [row.last for row in owed.records]
     since = max(await job_backlogs.decided_until(conn, job.id, now), *settled, EPOCH)
     if cursor is not None:
         # Ticks that the old schedule passed without a record, or whose record was pruned.
-        bare, until = replace(old, calendars=()), min(cursor.tick_at, now + STEP)
+        bare, until = replace(old, calendars=()), min(cursor.tick_at, now + MICROSECOND)
         budget = SearchBudget(CATCH_UP_STEPS_MAX)
-        past = Past(schedule=bare, since=since, until=until, budget=budget)
-        part = await compute_ticks([bare], partial(past.newest, 1))
+        past = PastTicks(schedule=bare, since=since, until=until, budget=budget)
+        part = await compute_ticks([bare], partial(past.read_newest, 1))
         since = max(since, *part.ticks, EPOCH)
     fired = 0 if cursor is None else cursor.fired or 0
-    begun = Progress(cursor=min(since, now), fired=fired + len(owed.run))
-    edited = partial(misfire.catch_up, new, begun, now, cause=Cause.EDIT, calendars=calendars)
+    begun = ScheduleProgress(cursor=min(since, now), fired=fired + len(owed.runs))
+    edited = partial(
+        misfire.decide_catch_up, new, begun, now, cause=MisfireCause.EDIT, calendars=calendars
+    )
     return Settled(owed, await compute_ticks([new], edited))
 
 
@@ -159,33 +161,37 @@ def _readable_schedule(job: Job) -> Schedule | None:
 
 def _settle_old(
     job: Job, old: Schedule, cursor: Cursor, now: datetime, calendars: Mapping[str, Calendar]
-) -> Decision:
+) -> CatchUpDecision:
     """Decide the overdue ticks of the schedule before an edit. An edit also resumes a quarantined
     job: its ticks since the quarantine are decided as for a resumption.
     """
     progress = progress_of(old, cursor, now)
     try:
         if job.state is JobState.QUARANTINED:
-            return misfire.catch_up(old, progress, now, cause=Cause.RESUME, calendars=calendars)
-        return misfire.settle(old, progress, now, calendars=calendars)
+            return misfire.decide_catch_up(
+                old, progress, now, cause=MisfireCause.RESUME, calendars=calendars
+            )
+        return misfire.settle_replaced_schedule(old, progress, now, calendars=calendars)
     except UNREADABLE:
         return NOTHING
 
 
 def settle_pause(
     schedule: Schedule, cursor: Cursor, now: datetime, calendars: Mapping[str, Calendar]
-) -> Decision:
+) -> CatchUpDecision:
     """Decide the ticks that were due before a pause. A jittered tick that is not due yet belongs to
     the pause. So does the tick of a fixed delay, which counts from the resumption.
     """
     if schedule.follows_end:
         return NOTHING
-    return misfire.catch_up(schedule, progress_of(schedule, cursor, now), now, calendars=calendars)
+    return misfire.decide_catch_up(
+        schedule, progress_of(schedule, cursor, now), now, calendars=calendars
+    )
 
 
 def settle_resume(
-    schedule: Schedule | None, cursor: Cursor | None, kept: Sequence[Stretch], at: Resumption
-) -> Decision:
+    schedule: Schedule | None, cursor: Cursor | None, kept: Sequence[PauseSegment], at: Resumption
+) -> CatchUpDecision:
     """Decide the ticks of a pause, including those of schedules that were replaced during it. Ticks
     of a replaced schedule whose calendar was deleted are recorded as paused, because that schedule
     can no longer be corrected.
@@ -199,16 +205,18 @@ def settle_resume(
     ]
     if schedule is not None and cursor is not None:
         progress = progress_of(schedule, cursor, at.now)
-        stretches = (*stretches, Stretch(schedule=schedule, progress=progress))
-    decision = decide_stretches(stretches, at) if stretches else NOTHING
-    passed = decide_stretches(orphaned, replace(at, choice=CatchUp.SKIP)) if orphaned else NOTHING
-    return replace(decision, recorded=(*passed.recorded, *decision.recorded))
+        stretches = (*stretches, PauseSegment(schedule=schedule, progress=progress))
+    decision = decide_pause_segments(stretches, at) if stretches else NOTHING
+    passed = (
+        decide_pause_segments(orphaned, replace(at, choice=CatchUp.SKIP)) if orphaned else NOTHING
+    )
+    return replace(decision, records=(*passed.records, *decision.records))
 
 
 def keep_through_pause(
     job: Job,
     cursor: Cursor | None,
-    kept: Sequence[Stretch],
+    kept: Sequence[PauseSegment],
     now: datetime,
     calendars: Mapping[str, Calendar],
 ) -> Kept:
@@ -216,13 +224,13 @@ def keep_through_pause(
     old, stretches, decision = _readable_schedule(job), tuple(kept), NOTHING
     if old is not None and cursor is not None and cursor.tick_at <= now:
         progress = replace(progress_of(old, cursor, now), until=now)
-        stretches = (*stretches, Stretch(schedule=old, progress=progress))
+        stretches = (*stretches, PauseSegment(schedule=old, progress=progress))
     if len(stretches) > STRETCHES_MAX:
         oldest, *newer = stretches
         at = Resumption(
             now=now, misfire=oldest.schedule.misfire, calendars=calendars, choice=CatchUp.SKIP
         )
-        decision, stretches = decide_stretches([oldest], at), tuple(newer)
+        decision, stretches = decide_pause_segments([oldest], at), tuple(newer)
     return Kept(stretches, decision)
 
 
@@ -232,32 +240,32 @@ def has_same_ticks(job: Job, new: Schedule) -> bool:
     return old is not None and replace(new, misfire=old.misfire) == old
 
 
-def stretches_text(stretches: Sequence[Stretch]) -> str | None:
+def stretches_text(stretches: Sequence[PauseSegment]) -> str | None:
     """Return the stored form of the stretches of a paused job; None if it has none."""
     if not stretches:
         return None
-    return canonical([_stretch_to_plain(stretch) for stretch in stretches])
+    return encode_canonical([_stretch_to_plain(stretch) for stretch in stretches])
 
 
-def _stretch_to_plain(stretch: Stretch) -> dict[str, object]:
+def _stretch_to_plain(stretch: PauseSegment) -> dict[str, object]:
     until, end = stretch.progress.until, stretch.progress.last_end
     return {
         "schedule": write_schedule(stretch.schedule),
-        "decided": moments.rfc3339(stretch.progress.cursor),
-        "last_end": None if end is None else moments.rfc3339(end),
-        "until": None if until is None else moments.rfc3339(until),
+        "decided": moments.to_rfc3339(stretch.progress.cursor),
+        "last_end": None if end is None else moments.to_rfc3339(end),
+        "until": None if until is None else moments.to_rfc3339(until),
     }
 
 
-def stretches_of(text: str | None, job: Job, cursor: Cursor | None) -> tuple[Stretch, ...]:
+def stretches_of(text: str | None, job: Job, cursor: Cursor | None) -> tuple[PauseSegment, ...]:
     """Return the stretches that a paused job kept. The count of its runs is still valid, because
     a paused job creates none.
     """
     fired = 0 if cursor is None else cursor.fired or 0
     return tuple(
-        Stretch(
+        PauseSegment(
             schedule=read_stored_schedule(item["schedule"], seed=str(job.id)),
-            progress=Progress(
+            progress=ScheduleProgress(
                 cursor=moments.parse(item["decided"]),
                 fired=fired,
                 last_end=None if item["last_end"] is None else moments.parse(item["last_end"]),

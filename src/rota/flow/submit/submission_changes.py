@@ -16,10 +16,10 @@ from uuid import UUID
 
 from rota.contract.limits import read_stored_limit
 from rota.contract.policy import read_stored_policy
-from rota.core.binding import payload_text
 from rota.core.errors import IllegalMove, NotFound, VersionChanged
-from rota.core.overlap import Overlap, WhenQueuePaused, arrange
-from rota.core.submission import JobSpec, canonical, check_name
+from rota.core.overlap import Overlap, WhenQueuePaused, decide_overlap
+from rota.core.secret_references import encode_payload
+from rota.core.submissions import JobSpec, check_name, encode_canonical
 from rota.core.time.calendars import Calendar
 from rota.core.time.planning import NO_CALENDARS
 from rota.flow.submit.allowing import allow_jobs, allow_runs, quotas_of
@@ -206,7 +206,7 @@ async def cancel_submission(
 
     Return the runs that changed; none if the submission has ended.
     """
-    reason = canonical({"code": "job_deleted", "by": check_name(by, "by")})
+    reason = encode_canonical({"code": "job_deleted", "by": check_name(by, "by")})
     run_id = row.run_id or row.id
     async with transaction(conn):
         ended = await submission_changes.cancel_scheduled(
@@ -214,7 +214,7 @@ async def cancel_submission(
         )
         # If the submission became a run meanwhile, it is among the active runs.
         alive = await jobs.alive(conn, row.id)
-        ids = [run.id for run in alive if cancel_running or run.waits]
+        ids = [run.id for run in alive if cancel_running or run.is_waiting]
         moved = await live_runs.cancel(conn, ids=ids, reason=reason) if ids else []
     return [run_id] * ended + [run.id for run in moved]
 
@@ -232,7 +232,7 @@ async def run_submission(
 
     While a run of it is active, no other is created, unless `overlap` allows it.
     """
-    payload = payload_text(wanted.payload, kind=row.kind or "")
+    payload = encode_payload(wanted.payload, kind=row.kind or "")
     run_id = row.run_id or row.id
     async with transaction(conn):
         if row.next_fire_at is not None:
@@ -267,8 +267,8 @@ async def _run_again(
     conn: Connection, again: StoredSubmission, overlap: Overlap, *, tenant_id: int
 ) -> SubmissionTrigger:
     alive = [] if overlap is Overlap.ALLOW else await jobs.alive(conn, again.job_id)
-    plan = arrange(overlap, [again.id], alive)
-    for _, code in plan.refused:
+    plan = decide_overlap(overlap, [again.id], alive)
+    for _, code in plan.skipped:
         return SubmissionTrigger(alive[0].id, code)
     await allow_runs(conn, quotas_of(again.quotas), tenant_id=tenant_id, more=1)
     await make_way(conn, plan)

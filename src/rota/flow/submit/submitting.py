@@ -11,13 +11,13 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from rota.contract.job_values import details_of
+from rota.contract.job_values import read_details
 from rota.core.errors import InvalidInput
-from rota.core.guarantees import Wanted
-from rota.core.ids import tick_run_id
-from rota.core.overlap import ONE_BY_ONE, Overlap
+from rota.core.guarantees import ExactlyOnceRequest
+from rota.core.ids import derive_tick_run_id
+from rota.core.overlap import SEQUENTIAL_OVERLAPS, Overlap
 from rota.core.states import JobState
-from rota.core.submission import JobSpec, SpecVariant, after, within
+from rota.core.submissions import JobSpec, SpecVariant, index_errors, prefix_errors
 from rota.core.time.calendars import Calendar
 from rota.core.time.planning import NO_CALENDARS
 from rota.flow.submit.allowing import UNLIMITED, allow_jobs, allow_periods, allow_runs
@@ -96,7 +96,7 @@ async def draft_all(
     def draft_each() -> list[Draft]:
         drafts: list[Draft] = []
         draft_variant = drafting.draft_variant
-        with after(drafts):
+        with index_errors(drafts):
             for item in asked:
                 if isinstance(item, SpecVariant):
                     drafts.append(draft_variant(item, new_id))
@@ -291,7 +291,7 @@ def _wanted_gates(
     wanted = {}
     for place, draft in enumerate(drafts):
         spec = draft.spec
-        if (spec.limits or spec.overlap in ONE_BY_ONE) and draft.id not in found:
+        if (spec.limits or spec.overlap in SEQUENTIAL_OVERLAPS) and draft.id not in found:
             wanted[draft.id] = _gates_of_draft(place, draft, ids)
     return wanted
 
@@ -300,9 +300,9 @@ def _gates_of_draft(place: int, draft: Draft, ids: Ids) -> list[NewGate]:
     spec = draft.spec
     # A submission has a single run, so no overlap is possible.
     overlap = Overlap.ALLOW if draft.is_submission else spec.overlap
-    if draft.waits_for_events or (not spec.limits and overlap not in ONE_BY_ONE):
+    if draft.waits_for_events or (not spec.limits and overlap not in SEQUENTIAL_OVERLAPS):
         return []
-    with within(f"jobs[{place}]"):
+    with prefix_errors(f"jobs[{place}]"):
         return gates_of(draft.id, ids.tenants[spec.tenant], overlap, spec.limits, draft.payload)
 
 
@@ -337,19 +337,19 @@ def new_job(draft: Draft, ids: Ids, passing: tuple[int, ...]) -> NewJob:
         fire_at=draft.due_at,
         fired=0 if capped else None,
         graph_id=ids.graph(draft),
-        details=details_of(spec),
+        details=read_details(spec),
     )
 
 
 def _first_run_id(draft: Draft, now: datetime) -> UUID:
-    return draft.id if draft.is_submission else tick_run_id(draft.id, now)
+    return draft.id if draft.is_submission else derive_tick_run_id(draft.id, now)
 
 
 def _first_run(draft: Draft, ids: Ids, passing: tuple[int, ...], now: datetime) -> NewRun:
     spec = draft.spec
     deadline = spec.policy.deadline
     return NewRun(
-        id=tick_run_id(draft.id, now),
+        id=derive_tick_run_id(draft.id, now),
         job_id=draft.id,
         scheduled_at=now,
         due_at=now,
@@ -364,7 +364,7 @@ def _first_run(draft: Draft, ids: Ids, passing: tuple[int, ...], now: datetime) 
     )
 
 
-def _exactly_once(drafts: Sequence[Draft]) -> list[Wanted]:
+def _exactly_once(drafts: Sequence[Draft]) -> list[ExactlyOnceRequest]:
     """Return the kinds that must support exactly once, each with its position among the jobs."""
     return [
         wanted._replace(field=f"jobs[{place}].{wanted.field}")
@@ -392,7 +392,7 @@ def _unique_keys(drafts: Sequence[Draft]) -> dict[UUID, str]:
         spec = draft.spec
         if spec.unique is None:
             continue
-        with within(f"jobs[{place}]"):
+        with prefix_errors(f"jobs[{place}]"):
             keys[draft.id] = key_of_job(spec.unique, draft.payload)
         first = seen.setdefault((spec.tenant, keys[draft.id]), place)
         if first != place:

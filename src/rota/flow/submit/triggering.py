@@ -13,12 +13,12 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.binding import payload_text
 from rota.core.errors import InvalidInput, NotFound
-from rota.core.limits import Limit
-from rota.core.overlap import ONE_BY_ONE, Overlap
+from rota.core.limits import JobLimit
+from rota.core.overlap import SEQUENTIAL_OVERLAPS, Overlap
 from rota.core.priority import parse_priority
-from rota.core.submission import RunSpec, within
+from rota.core.secret_references import encode_payload
+from rota.core.submissions import RunSpec, prefix_errors
 from rota.flow.submit.allowing import allow_runs, allow_runs_of, quotas_of
 from rota.flow.submit.drafting import gates_of
 from rota.flow.submit.placing import limits_of, place, policy_of
@@ -50,7 +50,7 @@ class _RunTemplate:
 
     job: Job
     deadline: timedelta | None
-    limits: list[Limit]
+    limits: list[JobLimit]
     trigger: str
     now: datetime
 
@@ -63,7 +63,7 @@ class _RunTemplate:
 
     def gates(self, spec: RunSpec) -> list[NewGate]:
         job = self.job
-        if not self.limits and job.overlap not in ONE_BY_ONE:
+        if not self.limits and job.overlap not in SEQUENTIAL_OVERLAPS:
             return []
         payload = json.loads(job.payload or "null") if spec.payload is None else spec.payload
         return gates_of(job.id, job.tenant_id, job.overlap, self.limits, payload)
@@ -106,7 +106,7 @@ async def run_now(
         # A run that the overlap policy refuses or ends must not hold a key.
         wanted = "`run now` does not support unique keys; submit the run, or remove the rule"
         raise InvalidInput("unique", spec.unique.key, wanted)
-    payload = payload_text(spec.payload)
+    payload = encode_payload(spec.payload)
     id_ = spec.id or new_id()
     async with transaction(conn):
         job = await jobs.lock(conn, spec.job_id)
@@ -175,7 +175,7 @@ async def submit_unique(
         for n, (spec, payload, through) in enumerate(zip(specs, payloads, passing, strict=True)):
             template = templates[spec.job_id]
             run = template.run(spec, id_=spec.id or new_id(), payload=payload, through=through)
-            with within(f"runs[{n}]"):
+            with prefix_errors(f"runs[{n}]"):
                 runs.append(Asked(run, spec.unique, template.unique_key(spec)))
         answers = await hand_in(conn, runs)
         await _check_quotas_after(
@@ -205,8 +205,8 @@ async def _check_quotas_after(
 
 async def _submit_one(conn: Connection, spec: RunSpec, *, id_: UUID, now: datetime) -> bool:
     """Insert one run in a single statement; return False if it needs the general path."""
-    with within("runs[0]"):
-        payload = payload_text(spec.payload)
+    with prefix_errors("runs[0]"):
+        payload = encode_payload(spec.payload)
         priority = None if spec.priority is None else parse_priority(spec.priority)
     return await live_runs.insert_one(
         conn,
@@ -228,12 +228,16 @@ def _check_specs(
         template = templates.get(spec.job_id)
         if template is None:
             raise NotFound("job", str(spec.job_id))
-        if spec.payload is None and not template.limits and template.job.overlap not in ONE_BY_ONE:
+        if (
+            spec.payload is None
+            and not template.limits
+            and template.job.overlap not in SEQUENTIAL_OVERLAPS
+        ):
             payloads.append(None)
             wanted.append(NO_GATES)
             continue
-        with within(f"runs[{place_}]"):
-            payloads.append(payload_text(spec.payload))
+        with prefix_errors(f"runs[{place_}]"):
+            payloads.append(encode_payload(spec.payload))
             wanted.append(template.gates(spec))
     return payloads, wanted
 

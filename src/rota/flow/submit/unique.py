@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from rota.core.errors import Conflict, InvalidInput
-from rota.core.submission import filled
-from rota.core.uniqueness import OnConflict, Standing, Unique, digest, is_held
+from rota.core.submissions import fill_key
+from rota.core.uniqueness import KeyHolderState, OnConflict, UniqueRule, digest_key, is_held
 from rota.store import live_runs, unique
 from rota.store.driver import Connection
 from rota.store.live_runs import NewRun
@@ -37,7 +37,7 @@ class Asked(NamedTuple):
     """A run to create, and its unique rule and key if it has one."""
 
     run: NewRun
-    rule: Unique | None = None
+    rule: UniqueRule | None = None
     key: str = ""
 
 
@@ -47,16 +47,16 @@ class NewHolder(NamedTuple):
     tenant_id: int
     job_id: UUID
     run_id: UUID | None
-    rule: Unique
+    rule: UniqueRule
     key: str
 
 
-def key_of(rule: Unique | None, payload: object) -> str:
+def key_of(rule: UniqueRule | None, payload: object) -> str:
     """Return the unique key of a submission with this payload; empty without a rule."""
-    return "" if rule is None else filled(rule.key, payload, "unique.key")
+    return "" if rule is None else fill_key(rule.key, payload, "unique.key")
 
 
-def key_of_job(rule: Unique | None, payload: object) -> str:
+def key_of_job(rule: UniqueRule | None, payload: object) -> str:
     """Return the unique key of a job. `replace` applies to runs only: an edit changes a job."""
     if rule is not None and rule.on_conflict is OnConflict.REPLACE:
         wanted = "expected return or reject; only the runs of a job can replace each other"
@@ -69,7 +69,7 @@ async def hand_in(conn: Connection, asked: Sequence[Asked]) -> list[Handed]:
     plain = [item.run for item in asked if item.rule is None]
     created = set(await live_runs.insert_many(conn, plain) if plain else [])
     answers = [Handed(run.job_id, run.id, run.id in created) for run, _, _ in asked]
-    hashed = [(digest(item.key), place) for place, item in enumerate(asked) if item.rule]
+    hashed = [(digest_key(item.key), place) for place, item in enumerate(asked) if item.rule]
     for hash_, place in sorted(hashed):
         answers[place] = await _submit_with_key(conn, asked[place], hash_)
     return answers
@@ -80,7 +80,7 @@ async def find_jobs(conn: Connection, wanted: Sequence[NewHolder]) -> dict[UUID,
     the new job would have had.
     """
     found: dict[UUID, Holder] = {}
-    hashed = [(item.tenant_id, digest(item.key), place) for place, item in enumerate(wanted)]
+    hashed = [(item.tenant_id, digest_key(item.key), place) for place, item in enumerate(wanted)]
     for tenant_id, hash_, place in sorted(hashed):
         item = wanted[place]
         hold = item.rule.within or NO_TIME
@@ -110,7 +110,9 @@ async def _submit_with_key(conn: Connection, item: Asked, hash_: bytes) -> Hande
     return Handed(holder.job_id, holder.run_id, made=False)
 
 
-async def _take_key(conn: Connection, wish: Wish, rule: Unique) -> tuple[Holder, Standing] | None:
+async def _take_key(
+    conn: Connection, wish: Wish, rule: UniqueRule
+) -> tuple[Holder, KeyHolderState] | None:
     """Take a key. Return None on success, otherwise the holder and its standing."""
     holder = await unique.take(conn, wish)
     if holder is None:
@@ -132,7 +134,7 @@ async def _replace_run(conn: Connection, run: NewRun, holder: Holder, key: str) 
     return Handed(run.job_id, id_, made=False, replaced=True)
 
 
-def _conflict(holder: Holder, key: str, standing: Standing | None = None) -> Conflict:
+def _conflict(holder: Holder, key: str, standing: KeyHolderState | None = None) -> Conflict:
     thing = f"job {holder.job_id}" if holder.run_id is None else f"run {holder.run_id}"
     is_running = standing is not None and standing.runs
     return Conflict(

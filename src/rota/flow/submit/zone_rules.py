@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from rota.core.events import Emit, ZoneRulesChanged, ZoneRulesOlder
+from rota.core.log_events import Emit, ZoneRulesChanged, ZoneRulesOlder
 from rota.core.states import JobState
 from rota.core.time import zones
 from rota.core.time.budget import CATCH_UP_STEPS_MAX, SearchBudget
@@ -220,7 +220,7 @@ def _move_cursor(
         rules = walk.before.get(schedule.timezone)
         if rules is None and not _are_changed(schedule.calendars, known, walk):
             return None
-        zone = schedule.zone if rules is None else zones.zone_from(schedule.timezone, rules)
+        zone = schedule.zone if rules is None else zones.create_zone(schedule.timezone, rules)
         change = ZoneChange(
             schedule=schedule,
             before=zone,

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import aiohttp
 
-from rota.core.time.moments import rfc3339
+from rota.core.time.moments import to_rfc3339
 from rota.node.bench.failure import BenchFailed
 from rota.node.bench.figures import spread
 from rota.node.bench.trial import Trial
@@ -92,7 +92,7 @@ def encode(body: Any) -> bytes:
 
 
 def job(trial: Trial) -> dict[str, Any]:
-    far = rfc3339(trial.clock.now() + FAR)
+    far = to_rfc3339(trial.clock.now() + FAR)
     name = f"bench {trial.chance.randbytes(8).hex()}"
     return {"name": name, "kind": "bench.noop", "schedule_time": far, "payload": {"n": 1}}
 

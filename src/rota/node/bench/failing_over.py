@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from rota.core.shard import SHARDS
+from rota.core.shard import SHARD_COUNT
 from rota.node.bench.failure import BenchFailed
 from rota.node.bench.fleet import Member
 from rota.node.bench.handlers import DOOMED, STAMP
@@ -23,7 +23,7 @@ SLOTS: Final = 1000
 STEADY: Final = 4 * SECOND
 AFTER: Final = 32 * SECOND
 # Shards that each of the two schedulers must hold before one is killed.
-ENOUGH: Final = SHARDS // 3
+ENOUGH: Final = SHARD_COUNT // 3
 PATIENCE: Final = 30.0
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 

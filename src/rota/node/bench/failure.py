@@ -11,10 +11,10 @@ class BenchFailed(RotaError):
 
     who: str
     reason: str
-    said: str = ""
+    to_values: str = ""
 
     def __str__(self) -> str:
-        ending = f"; its output:\n{self.said}" if self.said else ""
+        ending = f"; its output:\n{self.to_values}" if self.to_values else ""
         return f"{self.who} {self.reason}{ending}"
 
 

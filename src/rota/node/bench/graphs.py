@@ -9,8 +9,8 @@ are created during the measurement, too. A diamond counts as six runs: its steps
 from datetime import timedelta
 from typing import Final
 
-from rota.core.graphs.graph import KIND
-from rota.core.submission import JobSpec, RunSpec
+from rota.core.graphs.graph import GRAPH_KIND
+from rota.core.submissions import JobSpec, RunSpec
 from rota.flow.submit.submitting import submit
 from rota.flow.submit.triggering import submit_runs
 from rota.node.bench.draining import cost, rate, throughput, used_by_rota, used_by_server
@@ -57,7 +57,7 @@ def used(trial: Trial) -> dict[str, float | None]:
 
 async def diamonds(trial: Trial, to: Writer, number: int) -> float:
     steps = [{"name": name, "kind": MEMBER, "needs": list(needs)} for name, needs in DIAMOND]
-    spec = JobSpec(name="bench diamond", kind=KIND, tenant=to.tenant, graph={"steps": steps})
+    spec = JobSpec(name="bench diamond", kind=GRAPH_KIND, tenant=to.tenant, graph={"steps": steps})
     done = await submit(to.conn, [spec], now=to.clock.now(), new_id=to.new_id)
     due_at = to.clock.now() + CALM + number / BATCH * timedelta(milliseconds=200)
     for batch in batches(range(number)):
@@ -68,7 +68,7 @@ async def diamonds(trial: Trial, to: Writer, number: int) -> float:
     await trial.until_idle(patience=PATIENCE)
     kind_id = await names.kind_id(to.conn, MEMBER)
     steps_done = await benchmark.span(to.conn, kind_id=kind_id)
-    span = await benchmark.span(to.conn, kind_id=await names.kind_id(to.conn, KIND))
+    span = await benchmark.span(to.conn, kind_id=await names.kind_id(to.conn, GRAPH_KIND))
     if steps_done.finished != number * len(DIAMOND):
         reason = f"has {steps_done.finished:,} of {number * len(DIAMOND):,} steps recorded"
         raise BenchFailed(who="the database", reason=reason)
@@ -89,7 +89,7 @@ async def large(trial: Trial, to: Writer) -> float:
     submitted_at = await database_time(to.conn)
     spec = JobSpec(
         name="bench large",
-        kind=KIND,
+        kind=GRAPH_KIND,
         tenant=to.tenant,
         schedule={"immediate": True},
         graph={"steps": steps},

@@ -10,7 +10,7 @@ import contextlib
 import time
 from typing import Any, Final
 
-from rota.core.executor import Context
+from rota.core.executor import AttemptContext
 from rota.executors.python import Handlers
 
 NOOP: Final = "bench.noop"
@@ -26,29 +26,29 @@ handlers = Handlers()
 
 
 @handlers.handler(NOOP)
-async def noop(_context: Context, _payload: Any) -> None:
+async def noop(_context: AttemptContext, _payload: Any) -> None:
     """Do nothing: the remaining cost is that of Rota."""
 
 
 @handlers.handler(MEMBER)
-async def member(_context: Context, _payload: Any) -> None:
+async def member(_context: AttemptContext, _payload: Any) -> None:
     """Do nothing, as a member of a map."""
 
 
 @handlers.handler(STAMP)
-async def stamp(_context: Context, _payload: Any) -> int:
+async def stamp(_context: AttemptContext, _payload: Any) -> int:
     """Return the start time in microseconds since 1970."""
     return time.time_ns() // 1000
 
 
 @handlers.handler(NAP)
-async def nap(_context: Context, payload: Any) -> None:
+async def nap(_context: AttemptContext, payload: Any) -> None:
     """Occupy a slot for a while, like a network call."""
     await asyncio.sleep(payload["seconds"])  # noqa: TID251 - the work of this handler is to wait
 
 
 @handlers.handler(DOOMED)
-async def doomed(context: Context, _payload: Any) -> int:
+async def doomed(context: AttemptContext, _payload: Any) -> int:
     """Run until the worker is killed; the next attempt returns its start time."""
     started = time.time_ns() // 1000
     if context.attempt == 1:
@@ -84,6 +84,6 @@ _crowd = Crowd()
 
 
 @handlers.handler(BARRIER)
-async def barrier(_context: Context, payload: Any) -> int:
+async def barrier(_context: AttemptContext, payload: Any) -> int:
     """Wait until `expected` runs are in this handler at once; return the peak."""
     return await _crowd.join(payload["expected"])

@@ -12,12 +12,12 @@ from random import Random
 from typing import Final, TypeVar
 from uuid import UUID
 
-from rota.core.clock import Clock
-from rota.core.ids import stamped
+from rota.core.clock import ClockSource
+from rota.core.ids import build_id
 from rota.core.overlap import Overlap
-from rota.core.submission import JobSpec, RunSpec, SpecVariant
+from rota.core.submissions import JobSpec, RunSpec, SpecVariant
 from rota.core.time import durations
-from rota.core.time.moments import rfc3339
+from rota.core.time.moments import to_rfc3339
 from rota.core.time.planning import NO_CALENDARS
 from rota.flow.submit.drafting import Drafting
 from rota.flow.submit.submitting import draft_all, submit, submit_drafts
@@ -37,7 +37,7 @@ class Writer:
     """Submits for one kind and one tenant. `owners` are jobs without a schedule, for runs."""
 
     conn: Connection
-    clock: Clock
+    clock: ClockSource
     chance: Random
     kind: str
     kind_id: int
@@ -75,15 +75,15 @@ class Writer:
         self, interval: timedelta, firsts: Iterable[datetime], *, until: datetime
     ) -> None:
         """Create jobs with a fixed interval, one for each first time."""
-        period, window = durations.iso(interval), {"end": rfc3339(until)}
+        period, window = durations.to_iso(interval), {"end": to_rfc3339(until)}
         await self.jobs(
-            {"every": {"interval": period, "anchor": rfc3339(first)}, "window": window}
+            {"every": {"interval": period, "anchor": to_rfc3339(first)}, "window": window}
             for first in firsts
         )
 
     async def every_second(self, number: int, *, start: datetime, until: datetime) -> None:
         """Create cron jobs that are due every second, from `start` to the second before `until`."""
-        window = {"start": rfc3339(start), "end": rfc3339(until)}
+        window = {"start": to_rfc3339(start), "end": to_rfc3339(until)}
         await self.jobs({"cron": "* * * * * *", "window": window} for _ in range(number))
 
     async def jobs(self, schedules: Iterable[Mapping[str, object] | None]) -> list[UUID]:
@@ -107,11 +107,11 @@ class Writer:
         return made
 
     def new_id(self) -> UUID:
-        return stamped(self.clock.now(), self.chance.randbytes(10))
+        return build_id(self.clock.now(), self.chance.randbytes(10))
 
 
 async def writer(
-    conn: Connection, kind: str, *, tenant: str, clock: Clock, chance: Random
+    conn: Connection, kind: str, *, tenant: str, clock: ClockSource, chance: Random
 ) -> Writer:
     made = Writer(
         conn=conn,

@@ -10,8 +10,8 @@ from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
-from rota.core.graphs.graph import KIND
-from rota.core.submission import JobSpec
+from rota.core.graphs.graph import GRAPH_KIND
+from rota.core.submissions import JobSpec
 from rota.flow.submit.submitting import submit
 from rota.node.bench import processor
 from rota.node.bench.draining import cost, rate, start_all, used_by_rota, used_by_server
@@ -59,7 +59,7 @@ async def begin(to: Writer, number: int) -> UUID:
     step = {"name": "each", "kind": MEMBER, "map": {"over": "input.members"}, "payload": {}}
     spec = JobSpec(
         name="bench map",
-        kind=KIND,
+        kind=GRAPH_KIND,
         tenant=to.tenant,
         schedule={"immediate": True},
         payload={"members": number},

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Final
 
-from rota.core.clock import Clock
+from rota.core.clock import ClockSource
 from rota.core.errors import InvalidSchedule
 from rota.node.bench.failure import BenchFailed, WrittenTooLate
 from rota.node.bench.fleet import Fleet
@@ -67,7 +67,7 @@ class Trial:
     name: str
     access: Access
     fleet: Fleet
-    clock: Clock
+    clock: ClockSource
     chance: Random
     sizes: Sizes
     postmaster: int | None

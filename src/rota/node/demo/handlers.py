@@ -7,7 +7,7 @@ Failures are deliberate and depend only on the attempt and the run's id.
 import asyncio
 from typing import Any
 
-from rota.core.executor import Context, Fail
+from rota.core.executor import AttemptContext, Fail
 from rota.executors.python import Handlers
 
 handlers = Handlers()
@@ -19,14 +19,14 @@ async def pause(seconds: float) -> None:
 
 
 @handlers.handler("demo.heartbeat")
-async def heartbeat(context: Context, _payload: Any) -> str:
+async def heartbeat(context: AttemptContext, _payload: Any) -> str:
     """Report that all is well."""
     print(f"all is well at {context.scheduled_at:%H:%M:%S %Z}")  # noqa: T201 - shows output
     return "well"
 
 
 @handlers.handler("demo.report")
-async def report(context: Context, payload: Any) -> dict[str, int]:
+async def report(context: AttemptContext, payload: Any) -> dict[str, int]:
     """Work in steps and report progress."""
     pages = int(payload["pages"])
     for page in range(1, pages + 1):
@@ -37,7 +37,7 @@ async def report(context: Context, payload: Any) -> dict[str, int]:
 
 
 @handlers.handler("demo.flaky")
-async def flaky(context: Context, _payload: Any) -> str:
+async def flaky(context: AttemptContext, _payload: Any) -> str:
     """Fail on the first attempt of every other run."""
     if context.attempt == 1 and context.run_id.int % 2:
         raise ConnectionError("the remote service did not respond")
@@ -45,13 +45,13 @@ async def flaky(context: Context, _payload: Any) -> str:
 
 
 @handlers.handler("demo.hopeless")
-async def hopeless(_context: Context, _payload: Any) -> None:
+async def hopeless(_context: AttemptContext, _payload: Any) -> None:
     """Become a dead letter."""
     raise Fail("customer 4711 does not exist")
 
 
 @handlers.handler("demo.import")
-async def import_rows(context: Context, _payload: Any) -> dict[str, int]:
+async def import_rows(context: AttemptContext, _payload: Any) -> dict[str, int]:
     """Fail halfway, and resume from the checkpoint."""
     done = int(await context.resume() or 0)
     resumed_at = done
@@ -76,7 +76,7 @@ def slow(context: Any, _payload: Any) -> None:
 
 
 @handlers.handler("demo.customer")
-async def customer(_context: Context, payload: Any) -> str:
+async def customer(_context: AttemptContext, payload: Any) -> str:
     """Run one at a time per customer."""
     await pause(1.5)
     return f"served customer {payload['customer']}"

@@ -5,18 +5,20 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from rota.core.limits import Limit
+from rota.core.limits import JobLimit
 from rota.core.overlap import Overlap
 from rota.core.policy import Policy
-from rota.core.retry import Retries
-from rota.core.submission import JobSpec
+from rota.core.retry import RetryPolicy
+from rota.core.submissions import JobSpec
 from rota.flow.submit.submitting import submit
 from rota.store import catalog
 from rota.store.driver import Connection
 
 # The tenant `default`, which always exists.
 TENANT: Final = 1
-QUICK: Final = Policy(retries=Retries(first=timedelta(seconds=2)), timeout=timedelta(minutes=1))
+QUICK: Final = Policy(
+    retries=RetryPolicy(base_delay=timedelta(seconds=2)), timeout=timedelta(minutes=1)
+)
 # Two branches that join, one of them a map, and a step that runs on failure.
 PIPELINE: Final = [
     {"name": "extract", "kind": "demo.report", "payload": {"pages": {"$": "input.pages"}}},
@@ -69,7 +71,7 @@ def specs() -> list[JobSpec]:
                 schedule={"every": "3s"},
                 payload={"customer": number},
                 overlap=Overlap.ALLOW,
-                limits=(Limit(key="customer:{args.customer}", most=1),),
+                limits=(JobLimit(key="customer:{args.customer}", max_running=1),),
             )
             for number in (1, 2)
         ),

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Never, Unpack
 
-from rota.core.describing import TaskDescription, summarize_docstring
 from rota.core.errors import InvalidInput
-from rota.core.submission import check_name
+from rota.core.kind_descriptions import TaskDescription, summarize_docstring
+from rota.core.submissions import check_name
 from rota.executors.python import Handlers
 from rota.sdk.app import declaring
 from rota.sdk.app.declaring import Declaration, Options
@@ -42,7 +42,7 @@ class App:
         jobs: Iterable[AnyJob] = (),
         **defaults: Unpack[Options],
     ) -> None:
-        self.name = check_name(name, "name", most=60)
+        self.name = check_name(name, "name", max_length=60)
         self.tenant = check_name(tenant, "tenant")
         self.defaults = declaring.defaults_of(defaults)
         self.handlers = Handlers()

@@ -16,8 +16,8 @@ from typing import Any, Final, Union
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from rota.core.errors import InvalidInput, cut
-from rota.core.submission import json_text
+from rota.core.errors import InvalidInput, shorten_value
+from rota.core.submissions import encode_json
 from rota.sdk.app.contexts import CONTEXTS
 
 NAMELESS: Final = frozenset(
@@ -61,7 +61,7 @@ class Arguments:
         plain = {name: _plain(name, value) for name, value in bound.items()}
         self.read(plain)
         for name, value in plain.items():
-            json_text(value, name)
+            encode_json(value, name)
         return plain
 
     def partly(
@@ -91,7 +91,9 @@ class Arguments:
         try:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
-            shown = ", ".join([*map(cut, args), *(f"{k}={cut(v)}" for k, v in kwargs.items())])
+            shown = ", ".join(
+                [*map(shorten_value, args), *(f"{k}={shorten_value(v)}" for k, v in kwargs.items())]
+            )
             wanted = f"expected arguments for {self._signature}: {error}"
             raise InvalidInput("arguments", f"({shown})", wanted) from None
         if whole:

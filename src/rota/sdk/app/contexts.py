@@ -12,13 +12,13 @@ from typing import Any, Final, Protocol
 from uuid import UUID
 
 from rota.core import executor
-from rota.core.executor import Member, Stream
+from rota.core.executor import MapMember, Stream
 from rota.executors.python import contexts as apart
 from rota.executors.python.output import Records
 from rota.executors.python.transactions import BlockingConnection
 
 
-class Context(executor.Context, Protocol):
+class Context(executor.AttemptContext, Protocol):
     """One attempt, for `async def` jobs."""
 
     @property
@@ -85,7 +85,7 @@ class SyncContext(Protocol):
     def hand_out(self, items: Sequence[object]) -> None:
         """Add items to the map for which this job is the source; durable once this returns."""
 
-    def members(self, step: str) -> Iterator[Member]:
+    def members(self, step: str) -> Iterator[MapMember]:
         """All members of a map step of this graph run, in order."""
         ...
 
@@ -99,7 +99,7 @@ class SyncContext(Protocol):
 
 # A parameter annotated with one of these receives the context.
 CONTEXTS: Final = frozenset(
-    {Context, SyncContext, executor.Context, apart.SyncContext, apart.ChildContext}
+    {Context, SyncContext, executor.AttemptContext, apart.SyncContext, apart.ChildContext}
 )
 
 

@@ -12,13 +12,13 @@ from enum import Enum
 from typing import Any, Final, Literal, TypedDict
 
 from rota.contract.documents import read_input
-from rota.contract.drafts import plain_values, policy_of
 from rota.contract.job import GuaranteeName, JobDraft, OverlapName, PausedQueueName
+from rota.contract.job_drafts import convert_plain_fields, resolve_policy
 from rota.contract.schedule import read_saved_schedule, read_schedule
 from rota.core.errors import InvalidInput
 from rota.core.outcome import Guarantee
-from rota.core.policy import USUAL
-from rota.core.submission import check_labels, check_name, within
+from rota.core.policy import DEFAULT_POLICY
+from rota.core.submissions import check_labels, check_name, prefix_errors
 from rota.core.time import durations, moments
 from rota.core.time.schedule import Immediate
 from rota.runtime.clock import SystemClock
@@ -137,8 +137,8 @@ def options_of(given: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]
     options = {name: plainly(given[name]) for name in names if given.get(name) is not None}
     fields = {name: value for name, value in options.items() if name != "idempotency_key"}
     draft = read_input(JobDraft, fields)
-    policy_of(draft, USUAL)
-    plain_values(draft)
+    resolve_policy(draft, DEFAULT_POLICY)
+    convert_plain_fields(draft)
     if "labels" in options:
         check_labels(options["labels"])
     for name in ("queue", "user_id", "name"):
@@ -171,7 +171,7 @@ def schedule_of(given: Mapping[str, Any]) -> dict[str, Any] | None:
         raise InvalidInput("timezone", given["timezone"], wanted)
     else:
         return None
-    with within("schedule"):
+    with prefix_errors("schedule"):
         # A time may lie in the past: the module of a job that has run must remain importable.
         # Parts that depend on the current time, such as the end of `after`, are read again when
         # the schedule is stored.
@@ -187,9 +187,9 @@ def plainly(value: Any) -> Any:
     """Convert a value to JSON values, with durations and times in the engine's notation."""
     match value:
         case timedelta():
-            return durations.iso(value)
+            return durations.to_iso(value)
         case datetime():
-            return moments.rfc3339(moments.parse(value, field="at"))
+            return moments.to_rfc3339(moments.parse(value, field="at"))
         case Enum():
             return plainly(value.value)
         case Mapping():

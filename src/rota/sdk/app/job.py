@@ -25,7 +25,7 @@ from typing import (
 )
 
 from rota.core.errors import InvalidInput
-from rota.core.submission import within
+from rota.core.submissions import prefix_errors
 from rota.core.time import moments
 from rota.sdk.app import declaring, waiting
 from rota.sdk.app.arguments import Arguments
@@ -70,7 +70,7 @@ class Job(Generic[C, F, P, R]):
         self.arguments = Arguments(function)
         self._sending: dict[str, Any] = {}
         if declared.schedule is not None:
-            with within("args"):
+            with prefix_errors("args"):
                 self._scheduled_payload(declared.schedule)
 
     def __call__(self, *args: C.args, **kwargs: C.kwargs) -> F:
@@ -149,7 +149,7 @@ class Job(Generic[C, F, P, R]):
         return current().bare(self)
 
     @property
-    def said(self) -> dict[str, Any]:
+    def to_values(self) -> dict[str, Any]:
         """The options of its runs, from the app, the declaration and `options`."""
         return {**self.app.defaults, **self.declared.options, **self._sending}
 
@@ -166,7 +166,7 @@ class Job(Generic[C, F, P, R]):
 
     def at(self, when: datetime | str, /, *args: P.args, **kwargs: P.kwargs) -> Submission[R]:
         """Submit a run for this time: an aware datetime, or a string with a UTC offset."""
-        moment = moments.rfc3339(moments.parse(when, field="when"))
+        moment = moments.to_rfc3339(moments.parse(when, field="when"))
         return self._send(self._draft(args, kwargs, schedule={"at": moment}))
 
     def after(self, delay: str | timedelta, /, *args: P.args, **kwargs: P.kwargs) -> Submission[R]:
@@ -216,14 +216,14 @@ class Job(Generic[C, F, P, R]):
         *,
         schedule: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        options = self.said
+        options = self.to_values
         options.pop("idempotency_key", None)  # a header of the request, not a field
         if schedule is not None:
             options["schedule"] = schedule
         return {**options, "kind": self.kind, "payload": self.arguments.payload(args, kwargs)}
 
     def _draft_of(self, index: int, call: Sequence[Any] | Mapping[str, Any]) -> dict[str, Any]:
-        with within(f"calls[{index}]"):
+        with prefix_errors(f"calls[{index}]"):
             if isinstance(call, Mapping):
                 return self._draft((), call)
             if isinstance(call, str) or not isinstance(call, Sequence):

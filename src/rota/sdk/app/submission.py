@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any, Final, Generic, TypeVar
 
 from rota.core.errors import RotaError
-from rota.core.states import FINAL, RunState
+from rota.core.states import FINAL_STATES, RunState
 from rota.core.time import durations
 from rota.runtime.clock import SystemClock
 from rota.sdk.app.sending import Run, Sender
@@ -24,7 +24,7 @@ SOONEST: Final = 0.02
 LATEST: Final = 1.0
 GROWTH: Final = 1.5
 SUCCEEDED: Final = RunState.SUCCEEDED.value
-ENDED: Final = frozenset(state.value for state in FINAL)
+ENDED: Final = frozenset(state.value for state in FINAL_STATES)
 
 
 @dataclass(eq=False)
@@ -48,7 +48,7 @@ class NotFinished(RotaError, TimeoutError):
     waited: timedelta
 
     def __str__(self) -> str:
-        return f"job {self.job_id} has no result after {durations.words(self.waited)}"
+        return f"job {self.job_id} has no result after {durations.to_words(self.waited)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,9 @@ from typing import Any, Final
 import msgspec
 
 from rota.contract.trigger import read_trigger
-from rota.core.arrivals.payloads import MARK, check_template, is_single
 from rota.core.errors import InvalidInput
-from rota.core.submission import json_text
+from rota.core.event_rules.payloads import PLACEHOLDER_KEY, check_template, has_single_event
+from rota.core.submissions import encode_json
 from rota.sdk.app.arguments import Arguments
 
 Duration = str | timedelta
@@ -53,7 +53,7 @@ def payload_of(
 ) -> dict[str, Any] | None:
     """The payload of a job that events trigger; None passes each run its event."""
     if not args:
-        single = is_single(read_trigger(schedule[EVENT]))
+        single = has_single_event(read_trigger(schedule[EVENT]))
         name = "event" if single else "events"
         if name not in arguments.names:
             wanted = f"the function needs a parameter `{name}`, or `args` with all its parameters"
@@ -64,11 +64,11 @@ def payload_of(
     known = {name: Later() if _has_mark(value) else value for name, value in args.items()}
     arguments.partly((), known, unknown=Later)
     plain: dict[str, Any] = msgspec.to_builtins(dict(args), str_keys=True)
-    json_text(plain, "args")
+    encode_json(plain, "args")
     return plain
 
 
 def _has_mark(value: Any) -> bool:
     if isinstance(value, Mapping):
-        return set(value) == {MARK} or any(map(_has_mark, value.values()))
+        return set(value) == {PLACEHOLDER_KEY} or any(map(_has_mark, value.values()))
     return isinstance(value, list | tuple) and any(map(_has_mark, value))

@@ -89,7 +89,7 @@ def text(value: object) -> str:
         case datetime():
             return value.isoformat()
         case timedelta():
-            return durations.iso(value)
+            return durations.to_iso(value)
         case _:
             return str(value)
 

@@ -12,7 +12,7 @@ from typing import Generic, NamedTuple, TypeVar
 import msgspec
 from msgspec import Struct
 
-from rota.core.clock import Clock
+from rota.core.clock import ClockSource
 from rota.sdk.client.generated.shapes import LogLine
 
 T = TypeVar("T")
@@ -116,7 +116,7 @@ class LogStream(Stream[LogLine]):
 class FeedStream(Stream[FeedEvent]):
     """The feed of all events; it has no end."""
 
-    def __init__(self, after: str | None, clock: Clock) -> None:
+    def __init__(self, after: str | None, clock: ClockSource) -> None:
         super().__init__(after)
         self._clock = clock
 

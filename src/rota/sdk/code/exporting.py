@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from rota.contract.job import STORED_FIELDS
-from rota.contract.job_values import DEFAULTS
+from rota.contract.job import STORED_JOB_FIELDS
+from rota.contract.job_values import JOB_DEFAULTS
 from rota.core.policy import NO_LIMIT
 from rota.sdk.code.writing import Written, slim
 
@@ -15,7 +15,7 @@ OURS: Final = "rota."
 EXEC: Final = "exec"
 # Fields with their own notation in a file. Of the others, the file has those that are not default.
 APART: Final = frozenset({"name", "kind", "schedule", "graph", "labels"})
-DECLARED: Final = tuple(name for name in STORED_FIELDS if name not in APART)
+DECLARED: Final = tuple(name for name in STORED_JOB_FIELDS if name not in APART)
 GRAPH: Final = "graph"
 
 
@@ -37,7 +37,7 @@ def declared(job: Any) -> Written:
     if job.schedule is not None and not job.schedule.get("on_demand"):
         body["schedule"] = slim(job.schedule)
     values = {name: _file_value(name, getattr(job, name)) for name in DECLARED}
-    body |= {name: value for name, value in values.items() if value != DEFAULTS[name]}
+    body |= {name: value for name, value in values.items() if value != JOB_DEFAULTS[name]}
     if "retries" in body:
         body["retries"] = _retries(job.retries)
     if "limits" in body:
@@ -52,7 +52,7 @@ def declared(job: Any) -> Written:
 
 def _file_value(name: str, value: Any) -> Any:
     """The value for the file: `none` for an absent limit, because null means the default."""
-    return NO_LIMIT if value is None and DEFAULTS[name] is not None else value
+    return NO_LIMIT if value is None and JOB_DEFAULTS[name] is not None else value
 
 
 def calendars(jobs: Iterable[Any], known: Iterable[Any]) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def calendars(jobs: Iterable[Any], known: Iterable[Any]) -> dict[str, Any]:
 
 def _retries(retries: Mapping[str, Any]) -> Any:
     """The retries: a number if only `max` differs from the default."""
-    default = DEFAULTS["retries"]
+    default = JOB_DEFAULTS["retries"]
     changed = {key: value for key, value in retries.items() if value != default.get(key)}
     return retries["max"] if set(changed) <= {"max"} else changed
 

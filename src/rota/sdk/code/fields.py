@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from rota.contract.calendar import CalendarDocument
 from rota.contract.documents import fields_by_name
-from rota.contract.job import FIELDS
+from rota.contract.job import JOB_FIELDS
 from rota.contract.limits import LimitDraft, RateDraft
 from rota.contract.retries import RetriesDraft
 from rota.sdk.code import graphs
@@ -19,12 +19,13 @@ from rota.sdk.code.yaml_text import Path, Text
 TOP: Final = ("version", "project", "defaults", "calendars", "jobs")
 CALENDAR: Final = tuple(name for name in fields_by_name(CalendarDocument) if name != "name")
 # `name` is the key in the file; `paused` is a state that only a file declares.
-JOB: Final = (*(name for name in FIELDS if name != "name"), "paused")
+JOB: Final = (*(name for name in JOB_FIELDS if name != "name"), "paused")
 # The fields that `defaults` may set: all but the schedule. The time zone is allowed.
 DEFAULTS: Final = tuple(
     name
     for name in JOB
-    if name == "timezone" or (name != "graph" and not (name in FIELDS and FIELDS[name].is_schedule))
+    if name == "timezone"
+    or (name != "graph" and not (name in JOB_FIELDS and JOB_FIELDS[name].is_schedule))
 )
 RETRIES: Final = tuple(fields_by_name(RetriesDraft))
 LIMIT: Final = tuple(fields_by_name(LimitDraft))

@@ -9,8 +9,8 @@ from pathlib import Path as File
 from typing import Any, Final, NamedTuple
 
 from rota.contract.graph import read_graph
-from rota.core.errors import InvalidInput, cut
-from rota.core.graphs import Graph
+from rota.core.errors import InvalidInput, shorten_value
+from rota.core.graphs import StepGraph
 from rota.sdk.code import yaml_text
 from rota.sdk.code.problems import FileRefused, Spot, Wrong
 from rota.sdk.code.yaml_text import Path, Text
@@ -45,7 +45,7 @@ def _graph_errors(text: Text, found: Found) -> Iterator[Wrong]:
         read_graph(found.raw)
     except InvalidInput as error:
         spot = text.spot((*found.path, *place_of(error.field)[1:]))
-        yield Wrong(spot, f"{cut(error.value)} is invalid: {error.wanted}")
+        yield Wrong(spot, f"{shorten_value(error.value)} is invalid: {error.wanted}")
 
 
 def place_of(field: str) -> Path:
@@ -53,7 +53,7 @@ def place_of(field: str) -> Path:
     return tuple(int(part[1]) if part[1] else part[2] for part in PART.finditer(field))
 
 
-def load(file: File) -> list[tuple[str, Graph]]:
+def load(file: File) -> list[tuple[str, StepGraph]]:
     """Load the graphs of a file, by name. `FileRefused` lists all errors by line and column."""
     texts = _documents(file)
     if len(texts) != 1:

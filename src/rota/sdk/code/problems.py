@@ -20,17 +20,17 @@ class Spot(NamedTuple):
 
 class Wrong(NamedTuple):
     spot: Spot
-    said: str
+    to_values: str
 
     def __str__(self) -> str:
-        return f"{self.spot}: {self.said}"
+        return f"{self.spot}: {self.to_values}"
 
 
 class FileRefused(InvalidInput):
     """A file has errors. The message lists all of them, one per line."""
 
     def __init__(self, wrongs: Sequence[Wrong]) -> None:
-        super().__init__("file", str(wrongs[0].spot.file), wrongs[0].said)
+        super().__init__("file", str(wrongs[0].spot.file), wrongs[0].to_values)
         self.wrongs = tuple(wrongs)
 
     def __str__(self) -> str:

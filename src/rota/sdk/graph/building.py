@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from rota.core.errors import InvalidInput
-from rota.core.submission import check_name
+from rota.core.submissions import check_name
 from rota.sdk.graph.current import BUILDING, current
 from rota.sdk.graph.steps import OPTIONS, Draft, Step
 from rota.sdk.graph.values import Value
@@ -33,10 +33,10 @@ class Building:
     def step_of(self, job: "AnyJob", args: Sequence[Any], kwargs: Mapping[str, Any]) -> Step:
         """Add a step for a call of a job."""
         payload = job.arguments.partly(args, kwargs, unknown=Value)
-        options = {key: value for key, value in job.said.items() if key in OPTIONS}
+        options = {key: value for key, value in job.to_values.items() if key in OPTIONS}
         self.jobs[job.kind] = job
         draft = Draft(
-            name=self._free_name(job.said.get("name") or job.__name__),
+            name=self._free_name(job.to_values.get("name") or job.__name__),
             kind=job.kind,
             payload=payload,
             options=options,

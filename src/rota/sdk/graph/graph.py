@@ -1,4 +1,4 @@
-"""Defines `Graph`: steps that are submitted and scheduled like a job."""
+"""Defines `StepGraph`: steps that are submitted and scheduled like a job."""
 
 import asyncio
 import inspect
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, Self, Unpack
 
 from rota.contract.graph import read_graph
 from rota.core.errors import InvalidInput
-from rota.core.graphs import graph_plain
-from rota.core.graphs.graph import KIND
-from rota.core.submission import check_name, within
+from rota.core.graphs import to_plain_graph
+from rota.core.graphs.graph import GRAPH_KIND
+from rota.core.submissions import check_name, prefix_errors
 from rota.core.time import moments
 from rota.sdk.app import declaring
 from rota.sdk.app.arguments import Arguments
@@ -61,7 +61,7 @@ class Graph:
         if app is not None:
             app.add_graph(self)
         if function is not None and self.declared.schedule is not None:
-            with within("args"):
+            with prefix_errors("args"):
                 self._payload((), self.declared.args)
 
     def __repr__(self) -> str:
@@ -113,7 +113,7 @@ class Graph:
         return self._jobs if self.definition else {}
 
     def _store(self, steps: Building) -> None:
-        self._built, self._jobs = graph_plain(read_graph(steps.definition())), steps.jobs
+        self._built, self._jobs = to_plain_graph(read_graph(steps.definition())), steps.jobs
 
     def __enter__(self) -> Self:
         if self.function is not None or self._built is not None or self._block is not None:
@@ -152,7 +152,7 @@ class Graph:
         options = {**self.app.defaults, **self.declared.options}
         return {
             **options,
-            "kind": KIND,
+            "kind": GRAPH_KIND,
             "graph": self.definition,
             "payload": self._payload(args, kwargs),
         }
@@ -167,7 +167,7 @@ class Graph:
         return {
             **options,
             "name": self.name,
-            "kind": KIND,
+            "kind": GRAPH_KIND,
             "graph": self.definition,
             "schedule": declared.schedule,
             "payload": self._payload((), declared.args),
@@ -179,7 +179,7 @@ class Graph:
 
     def at(self, when: datetime | str, /, *args: Any, **kwargs: Any) -> Submission[Any]:
         """Submit a run for this time: an aware datetime, or a string with a UTC offset."""
-        moment = moments.rfc3339(moments.parse(when, field="when"))
+        moment = moments.to_rfc3339(moments.parse(when, field="when"))
         return self._send({**self.draft(*args, **kwargs), "schedule": {"at": moment}})
 
     def after(self, delay: str | timedelta, /, *args: Any, **kwargs: Any) -> Submission[Any]:
@@ -232,7 +232,7 @@ def _queues(definition: Mapping[str, Any]) -> set[str]:
 
 
 class GraphDecorator:
-    """Turns a function into a `Graph`; its calls of jobs are the steps."""
+    """Turns a function into a `StepGraph`; its calls of jobs are the steps."""
 
     def __init__(self, app: "App", given: Declaration) -> None:
         self._app = app

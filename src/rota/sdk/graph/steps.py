@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, Unp
 
 from rota.contract.job import GuaranteeName
 from rota.core.errors import InvalidInput
-from rota.core.graphs.graph import POLICY
+from rota.core.graphs.graph import STEP_POLICY_FIELDS
 from rota.sdk.app import declaring
 from rota.sdk.app.declaring import Duration
 from rota.sdk.graph.values import Value
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Linked: TypeAlias = "Step | Steps | Job[..., Any, ..., Any] | Sequence[Linked]"
 
-OPTIONS: Final = ("queue", "priority", *POLICY)
+OPTIONS: Final = ("queue", "priority", *STEP_POLICY_FIELDS)
 When = Literal["success", "failure", "always", "none_failed"]
 
 
@@ -102,8 +102,11 @@ class Step(Value):
     def when(self, condition: "When | str | Value") -> "Step":
         """Run the step under a condition: a keyword, an expression, or a comparison of values."""
         if not isinstance(condition, str | Value):
-            wanted = "expected success, failure, always, none_failed or an expression"
-            raise InvalidInput("when", condition, wanted)
+            raise InvalidInput(
+                "when",
+                condition,
+                "expected success, failure, always, none_failed or an expression",
+            )
         if isinstance(condition, Value):
             self.after(*condition.steps)
         self.draft.when = condition

@@ -63,7 +63,7 @@ def _misfire(job: Any) -> dict[str, Any]:
     grace = getattr(job, "misfire_grace_time", None)
     if isinstance(grace, int | float):
         length = max(timedelta(seconds=grace), SHORTEST_DEADLINE)
-        misfire["start_deadline"] = durations.iso(length)
+        misfire["start_deadline"] = durations.to_iso(length)
     return {"misfire": misfire} if misfire else {}
 
 
@@ -72,11 +72,11 @@ def schedule_of(trigger: Any) -> dict[str, Any]:
     if hasattr(trigger, "fields") and hasattr(trigger, "timezone"):
         return _cron(trigger)
     if isinstance(getattr(trigger, "interval", None), timedelta):
-        anchor = moments.rfc3339(_aware(trigger.start_date).replace(microsecond=0))
-        every = {"interval": durations.iso(trigger.interval), "anchor": anchor}
+        anchor = moments.to_rfc3339(_aware(trigger.start_date).replace(microsecond=0))
+        every = {"interval": durations.to_iso(trigger.interval), "anchor": anchor}
         return {"every": every, **_bounds(trigger, start=False)}
     if hasattr(trigger, "run_date"):
-        return {"at": moments.rfc3339(_aware(trigger.run_date))}
+        return {"at": moments.to_rfc3339(_aware(trigger.run_date))}
     known = "supported are cron, interval and date triggers"
     raise InvalidInput("trigger", str(trigger), f"unknown {type(trigger).__name__}; {known}")
 
@@ -91,13 +91,13 @@ def _bounds(trigger: Any, *, start: bool) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     window = {}
     if start and getattr(trigger, "start_date", None) is not None:
-        window["start"] = moments.rfc3339(_aware(trigger.start_date))
+        window["start"] = moments.to_rfc3339(_aware(trigger.start_date))
     if getattr(trigger, "end_date", None) is not None:
-        window["end"] = moments.rfc3339(_aware(trigger.end_date))
+        window["end"] = moments.to_rfc3339(_aware(trigger.end_date))
     if window:
         plain["window"] = window
     if getattr(trigger, "jitter", None):
-        plain["jitter"] = durations.iso(timedelta(seconds=trigger.jitter))
+        plain["jitter"] = durations.to_iso(timedelta(seconds=trigger.jitter))
     return plain
 
 

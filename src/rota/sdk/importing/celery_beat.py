@@ -62,7 +62,7 @@ def _options(options: Mapping[str, Any], body: dict[str, Any], found: Imported, 
             body["queue"] = value
         elif option == "expires" and isinstance(value, int | float | timedelta):
             length = value if isinstance(value, timedelta) else timedelta(seconds=value)
-            body["deadline"] = durations.iso(length)
+            body["deadline"] = durations.to_iso(length)
         else:
             found.note(where, f"option {option} is not imported")
 
@@ -88,7 +88,7 @@ def schedule_of(schedule: Any, zone: str) -> dict[str, Any]:
 def _every(length: timedelta) -> dict[str, Any]:
     if length < timedelta(seconds=1):
         raise InvalidInput("schedule", str(length), "the interval must be at least one second")
-    return {"every": durations.iso(length)}
+    return {"every": durations.to_iso(length)}
 
 
 def _crontab(schedule: Any, zone: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from itertools import count
 from typing import Any, Final
 
 from rota.core.errors import InvalidInput
-from rota.core.submission import MOST_LABEL
+from rota.core.submissions import LABEL_CHARACTERS_MAX
 from rota.core.time import zones
 from rota.sdk.code.writing import Written
 from rota.sdk.importing.command_names import name_of
@@ -104,7 +104,7 @@ def _set(setting: re.Match[str], state: _State, found: Imported, place: str) -> 
     if name == "CRON_TZ":
         # Lines below an unknown zone are skipped.
         state.zone = None
-        zones.zone(value)
+        zones.get_zone(value)
         state.zone = value
     elif name == "MAILTO" and value:
         found.note(place, f"MAILTO becomes the label {MAIL_LABEL} of each job; Rota sends no mail")
@@ -200,14 +200,14 @@ def _mail_labels(state: _State) -> dict[str, str]:
 
 
 def _fits(address: str) -> bool:
-    return len(address) <= MOST_LABEL and address.isprintable()
+    return len(address) <= LABEL_CHARACTERS_MAX and address.isprintable()
 
 
 def _refuse_long(addresses: list[str], found: Imported, place: str) -> None:
     lost = [address for address in addresses if not _fits(address)]
     lost += [address for address in addresses if _fits(address)][ADDRESSES_MAX:]
     if lost:
-        limit = f"at most {ADDRESSES_MAX} addresses of {MOST_LABEL} characters are kept"
+        limit = f"at most {ADDRESSES_MAX} addresses of {LABEL_CHARACTERS_MAX} characters are kept"
         found.note(place, f"{limit}; not kept: {', '.join(lost)[:200]}")
 
 

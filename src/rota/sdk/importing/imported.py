@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from rota.contract.schedule import read_schedule
-from rota.core.submission import MOST_NAME
+from rota.core.submissions import NAME_CHARACTERS_MAX
 from rota.sdk.code.writing import Written
 
 
@@ -14,10 +14,10 @@ class Remark(NamedTuple):
     """A remark about a place in the source, such as `crontab:12`."""
 
     place: str
-    said: str
+    to_values: str
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.said}"
+        return f"{self.place}: {self.to_values}"
 
 
 @dataclass(slots=True)
@@ -38,12 +38,12 @@ class Imported:
 
     def note(self, place: str, said: str) -> None:
         """Add a note unless the same text was added before, such as for an earlier line."""
-        if all(remark.said != said for remark in self.notes):
+        if all(remark.to_values != said for remark in self.notes):
             self.notes.append(Remark(place, said))
 
     def name(self, wanted: str) -> str:
         """A unique name for a job, derived from the wanted one."""
-        wanted = " ".join(wanted.split())[: MOST_NAME - 5] or "job"
+        wanted = " ".join(wanted.split())[: NAME_CHARACTERS_MAX - 5] or "job"
         name, number = wanted, 1
         while name in self.names:
             number += 1

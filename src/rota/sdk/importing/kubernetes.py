@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from rota.core.errors import InvalidInput
-from rota.core.submission import within
+from rota.core.submissions import prefix_errors
 from rota.sdk.code import yaml_text
 from rota.sdk.code.problems import FileRefused
 from rota.sdk.code.writing import Written
@@ -77,7 +77,7 @@ def read(text: str, file: str, now: datetime) -> Imported:
         texts = yaml_text.read(text, file)
     except FileRefused as error:
         for wrong in error.wrongs:
-            found.leave_out(f"{wrong.spot.file}:{wrong.spot.line}", wrong.said)
+            found.leave_out(f"{wrong.spot.file}:{wrong.spot.line}", wrong.to_values)
         return found
     for document in texts:
         for part in _objects(document):
@@ -152,7 +152,7 @@ def _schedule(spec: _Part, found: Imported) -> dict[str, Any]:
             note = f"startingDeadlineSeconds below {SHORTEST_DEADLINE} becomes {SHORTEST_DEADLINE}"
             found.note(spec.place("startingDeadlineSeconds"), note)
         schedule["misfire"] = {"start_deadline": f"{max(late, SHORTEST_DEADLINE)}s"}
-    with within("schedule"):
+    with prefix_errors("schedule"):
         return found.checked(schedule)
 
 

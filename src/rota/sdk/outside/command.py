@@ -47,8 +47,8 @@ class Command:
             self._start_reader("stderr", self._process.stderr, sys.stderr.fileno()),
         ]
         early, self._early = self._early, None
-        for number in early or ():
-            self.send(number)
+        for received in early or ():
+            self.send(received)
 
     def wait(self, seconds: float) -> bool:
         """Wait at most this long for the command to end; True if it has ended."""

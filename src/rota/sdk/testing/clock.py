@@ -33,4 +33,4 @@ class Clock:
         return self.advance(then - self._now)
 
     def __repr__(self) -> str:
-        return f"Clock({moments.rfc3339(self._now)!r})"
+        return f"Clock({moments.to_rfc3339(self._now)!r})"

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from rota.core.executor import Fail, Member, Stream
+from rota.core.executor import Fail, MapMember, Stream
 
 # The number of bytes that a worker keeps of one attempt's output.
 KEPT = 1024 * 1024
@@ -40,7 +40,7 @@ class Recorded:
 
 @dataclass(slots=True, kw_only=True)
 class RecordingContext:
-    """A `rota.core.executor.Context`. For the next attempt of a run, create one with the next
+    """A `rota.core.executor.AttemptContext`. For the next attempt of a run, create one with the next
     `attempt` number and the same checkpoint.
     """
 
@@ -60,18 +60,18 @@ class RecordingContext:
     told: list[tuple[float, str]] = field(default_factory=list)
     # The items that it handed out as the source of a map, and the maps that it may read, by step.
     handed: list[Any] = field(default_factory=list)
-    maps: Mapping[str, Sequence[Member]] = field(default_factory=dict)
+    maps: Mapping[str, Sequence[MapMember]] = field(default_factory=dict)
     _streams: dict[Stream, Recorded] = field(default_factory=lambda: defaultdict(Recorded))
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def said(self, stream: Stream) -> Recorded:
+    def to_values(self, stream: Stream) -> Recorded:
         with self._lock:
             return self._streams[stream]
 
     @property
     def everything(self) -> str:
         """The text of all streams, concatenated."""
-        return "".join(self.said(stream).text for stream in Stream)
+        return "".join(self.to_values(stream).text for stream in Stream)
 
     def write(self, stream: Stream, chunk: bytes) -> None:
         with self._lock:
@@ -96,11 +96,11 @@ class RecordingContext:
     async def hand_out(self, items: Sequence[object]) -> None:
         self.handed += json.loads(json.dumps(list(items), allow_nan=False))
 
-    async def member_page(self, step: str, after: int) -> list[Member]:
+    async def member_page(self, step: str, after: int) -> list[MapMember]:
         if step not in self.maps:
             raise Fail(f"this test has no map {step!r}; pass its members to the context as `maps`")
         return [member for member in self.maps[step] if member.index > after]
 
-    async def members(self, step: str) -> AsyncIterator[Member]:
+    async def members(self, step: str) -> AsyncIterator[MapMember]:
         for member in await self.member_page(step, -1):
             yield member

@@ -15,18 +15,18 @@ from typing import Any, Final
 from rota.contract.graph import read_graph
 from rota.core.errors import ExpressionFailed, InvalidInput
 from rota.core.graphs import (
-    Advanced,
-    Graph,
-    Scope,
-    Step,
+    GraphAdvance,
+    GraphScope,
+    GraphStep,
+    StepGraph,
     StepState,
-    advance,
-    first_board,
-    graph_error,
-    graph_result,
-    member_payloads,
+    advance_graph,
+    build_graph_result,
+    create_member_payload_builder,
+    describe_graph_error,
+    initial_step_states,
 )
-from rota.core.graphs.board import WORDS
+from rota.core.graphs.step_states import STEP_STATE_WORDS
 from rota.sdk.graph.graph import Graph as Written
 from rota.sdk.testing.inline import Story, run_until_ended_async
 
@@ -87,14 +87,14 @@ class _GraphRunner:
         self._jobs = jobs
         self._stand_ins = stand_ins
 
-    async def graph(self, graph: Graph, payload: Any) -> Played:
+    async def graph(self, graph: StepGraph, payload: Any) -> Played:
         played = {step.name: PlayedStep() for step in graph.steps}
         order: list[str] = []
-        board, ended = first_board(graph), dict[int, StepState]()
+        board, ended = initial_step_states(graph), dict[int, StepState]()
         while True:
             scope = _scope(graph, payload, played)
-            after = advance(graph, board, ended, scope)
-            board = after.board
+            after = advance_graph(graph, board, ended, scope)
+            board = after.step_states
             for index, reason in {**after.skipped, **after.failed}.items():
                 played[graph.steps[index].name].reason = reason
             if after.final is not None:
@@ -105,22 +105,22 @@ class _GraphRunner:
                 for index in after.ready
             }
         for step in graph.steps:
-            played[step.name].state = WORDS[board[step.index]]
+            played[step.name].state = STEP_STATE_WORDS[board[step.index]]
         scope = _scope(graph, payload, played)
         return Played(
             state=after.final.value,
-            result=json.loads(graph_result(graph, board, scope) or "null"),
-            error=graph_error(graph, board),
+            result=json.loads(build_graph_result(graph, board, scope) or "null"),
+            error=describe_graph_error(graph, board),
             steps=played,
             order=tuple(order),
         )
 
     async def _start_step(
         self,
-        graph: Graph,
+        graph: StepGraph,
         index: int,
-        after: Advanced,
-        scope: Scope,
+        after: GraphAdvance,
+        scope: GraphScope,
         played: Mapping[str, PlayedStep],
     ) -> StepState:
         step = graph.steps[index]
@@ -128,10 +128,10 @@ class _GraphRunner:
         outcome.payload = json.loads(after.payloads.get(index) or "null")
         if step.map is None:
             return await self._step(step, outcome)
-        make = member_payloads(graph, index, after.board, scope)
+        make = create_member_payload_builder(graph, index, after.step_states, scope)
         return await self._map(step, outcome, after.items.get(index), make)
 
-    async def _step(self, step: Step, outcome: PlayedStep) -> StepState:
+    async def _step(self, step: GraphStep, outcome: PlayedStep) -> StepState:
         if step.graph is not None:
             inner = await self.graph(step.graph, outcome.payload)
             outcome.result, outcome.reason = inner.result, inner.error
@@ -141,7 +141,7 @@ class _GraphRunner:
         return StepState.SUCCEEDED if succeeded else StepState.FAILED
 
     async def _run(
-        self, kind: str, step: Step, outcome: PlayedStep
+        self, kind: str, step: GraphStep, outcome: PlayedStep
     ) -> tuple[bool, Any, str | None]:
         """Return whether a run succeeded, its result and its error."""
         if kind in self._stand_ins:
@@ -162,7 +162,7 @@ class _GraphRunner:
 
     async def _map(
         self,
-        step: Step,
+        step: GraphStep,
         outcome: PlayedStep,
         items: Sequence[Any] | int | None,
         make: Callable[[object, int], str | None],
@@ -182,14 +182,14 @@ class _GraphRunner:
         outcome.payload = None
         outcome.result = {"total": total, "succeeded": total - failed, "failed": failed}
         outcome.results = results
-        is_tolerated = step.map.tolerate.bears(failed, total)
+        is_tolerated = step.map.tolerate.allows(failed, total)
         if is_tolerated:
             outcome.reason = None
         return StepState.SUCCEEDED if is_tolerated else StepState.FAILED
 
     async def _member(
         self,
-        step: Step,
+        step: GraphStep,
         outcome: PlayedStep,
         make: Callable[[object, int], str | None],
         member: tuple[object, int],
@@ -200,7 +200,7 @@ class _GraphRunner:
             return False, None, str(error)
         return await self._run(step.kind, step, outcome)
 
-    async def _source_items(self, step: Step, outcome: PlayedStep) -> list[Any]:
+    async def _source_items(self, step: GraphStep, outcome: PlayedStep) -> list[Any]:
         """The items that the source of a map yields."""
         if step.map is None or step.map.source is None:
             raise RuntimeError("the map has no source")
@@ -212,9 +212,9 @@ class _GraphRunner:
         return [item async for item in items] if inspect.isasyncgen(items) else list(items)
 
 
-def _scope(graph: Graph, payload: Any, played: Mapping[str, PlayedStep]) -> Scope:
+def _scope(graph: StepGraph, payload: Any, played: Mapping[str, PlayedStep]) -> GraphScope:
     outcomes = {step.index: played[step.name] for step in graph.steps}
-    return Scope(
+    return GraphScope(
         input=payload,
         run_id=RUN_ID,
         results={index: outcome.result for index, outcome in outcomes.items()},

@@ -1,7 +1,7 @@
 """Runs a job in this process, without a database: one attempt, or all attempts until it ends.
 
 The workers' executor calls the handler, and the workers' code decides about errors and retries
-(flow/execute/performing.py, core/settle.py). Only the context differs: it records everything in
+(flow/execute/performing.py, core/settlement.py). Only the context differs: it records everything in
 memory. Isolation is ignored: a job with `isolation="process"` runs in this process.
 """
 
@@ -19,13 +19,13 @@ from typing import Any, Final, cast
 
 from rota.contract.policy import read_policy
 from rota.core import policy as policies
-from rota.core.attempt import Stopping
+from rota.core.attempt import StopReason
 from rota.core.errors import InvalidInput
-from rota.core.executor import Fail, Member
+from rota.core.executor import Fail, MapMember
 from rota.core.outcome import Failed, Guarantee, Outcome, Succeeded
 from rota.core.policy import Policy
-from rota.core.retry import Retries
-from rota.core.settle import Attempted, settle
+from rota.core.retry import RetryPolicy
+from rota.core.settlement import AttemptedRun, settle_run
 from rota.core.states import RunState
 from rota.core.time import durations
 from rota.executors.python import Handlers, PythonExecutor
@@ -51,8 +51,8 @@ class InlineAttempt(RecordingContext):
     executor: Any = None
     payload: Any = None
     start_at: float | None = None
-    stopping: Stopping | None = None
-    policy: Policy = policies.USUAL
+    stopping: StopReason | None = None
+    policy: Policy = policies.DEFAULT_POLICY
     # Never true: an inline run has no transaction that could complete it.
     is_recorded: bool = False
     is_started: bool = False
@@ -210,10 +210,10 @@ def heard() -> Iterator[None]:
         logging.root.setLevel(before)
 
 
-def maps_of(results: Sequence[Any]) -> list[Member]:
+def maps_of(results: Sequence[Any]) -> list[MapMember]:
     """Build members that succeeded with these results."""
     plain = json.loads(json.dumps(list(results)))
-    return [Member(index, "succeeded", result) for index, result in enumerate(plain)]
+    return [MapMember(index, "succeeded", result) for index, result in enumerate(plain)]
 
 
 async def _perform(
@@ -226,8 +226,8 @@ async def _perform(
     limits = [
         (_span(limit, name), reason)
         for limit, name, reason in (
-            (timeout, "timeout", Stopping.TIMEOUT),
-            (cancel_after, "cancel_after", Stopping.CANCEL),
+            (timeout, "timeout", StopReason.TIMEOUT),
+            (cancel_after, "cancel_after", StopReason.CANCEL),
         )
         if limit is not None
     ]
@@ -263,7 +263,7 @@ async def run_until_ended_async(
     called = called_of(job)
     time, rng = clock or Clock(), chance or Random(0)
     policy = _policy(called, retries)
-    run = Attempted(
+    run = AttemptedRun(
         state=RunState.RUNNING,
         failures=0,
         losses=0,
@@ -278,11 +278,11 @@ async def run_until_ended_async(
         )
         attempts.append(latest)
         checkpoint = latest.checkpoints[-1] if latest.checkpoints else checkpoint
-        settled = settle(run, latest.outcome, policy=policy, now=time.now(), chance=rng)
+        settled = settle_run(run, latest.outcome, policy=policy, now=time.now(), rng=rng)
         if settled.ready_at is None:
             return Story(attempts=tuple(attempts), state=settled.state.value)
         time.move_to(settled.ready_at)
-        run = Attempted(
+        run = AttemptedRun(
             state=RunState.RUNNING,
             failures=settled.failures,
             losses=0,
@@ -316,9 +316,9 @@ def _is_handler(function: Callable[..., Any]) -> bool:
     return len(names) == 2 and names[1].strip("_") == "payload"
 
 
-def _policy(called: Called, retries: Any) -> Retries:
+def _policy(called: Called, retries: Any) -> RetryPolicy:
     option = called.options.get("retries") if retries is None else retries
-    if isinstance(option, Retries):
+    if isinstance(option, RetryPolicy):
         return option
     return read_policy({"retries": option}).retries
 

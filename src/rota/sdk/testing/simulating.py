@@ -14,12 +14,12 @@ from zoneinfo import ZoneInfo
 from rota.contract.calendar import read_calendar
 from rota.contract.schedule import read_saved_schedule, read_schedule, write_schedule
 from rota.core.errors import InvalidInput
-from rota.core.submission import within
-from rota.core.time import durations, moments, sentence, simulation
+from rota.core.submissions import prefix_errors
+from rota.core.time import description, durations, moments, simulation
 from rota.core.time.calendars import Calendar
 from rota.core.time.clock_changes import ClockChange
 from rota.core.time.schedule import Schedule
-from rota.core.time.simulation import NO_TIME, Event, Happened, Outage
+from rota.core.time.simulation import ZERO_DURATION, Outage, SimulatedOutcome, SimulatedTick
 
 MOST: Final = 25_000
 WANTED: Final = (
@@ -39,42 +39,42 @@ class Simulation:
     schedule: dict[str, object]
     start: datetime
     end: datetime
-    events: tuple[Event, ...]
+    events: tuple[SimulatedTick, ...]
     changes: tuple[ClockChange, ...]
 
-    def __iter__(self) -> Iterator[Event]:
+    def __iter__(self) -> Iterator[SimulatedTick]:
         return iter(self.events)
 
     def __len__(self) -> int:
         return len(self.events)
 
     @property
-    def runs(self) -> tuple[Event, ...]:
+    def runs(self) -> tuple[SimulatedTick, ...]:
         """The ticks that became runs, on time or as catch-up."""
-        return tuple(event for event in self.events if event.runs)
+        return tuple(event for event in self.events if event.is_run)
 
     @property
-    def fired(self) -> tuple[Event, ...]:
-        return self._select(Happened.FIRED)
+    def fired(self) -> tuple[SimulatedTick, ...]:
+        return self._select(SimulatedOutcome.FIRED)
 
     @property
-    def caught_up(self) -> tuple[Event, ...]:
-        return self._select(Happened.CAUGHT_UP)
+    def caught_up(self) -> tuple[SimulatedTick, ...]:
+        return self._select(SimulatedOutcome.CAUGHT_UP)
 
     @property
-    def missed(self) -> tuple[Event, ...]:
-        return self._select(Happened.MISSED)
+    def missed(self) -> tuple[SimulatedTick, ...]:
+        return self._select(SimulatedOutcome.MISSED)
 
     @property
-    def coalesced(self) -> tuple[Event, ...]:
-        return self._select(Happened.COALESCED)
+    def coalesced(self) -> tuple[SimulatedTick, ...]:
+        return self._select(SimulatedOutcome.COALESCED)
 
     @property
-    def skipped(self) -> tuple[Event, ...]:
-        return self._select(Happened.SKIPPED)
+    def skipped(self) -> tuple[SimulatedTick, ...]:
+        return self._select(SimulatedOutcome.SKIPPED)
 
-    def _select(self, happened: Happened) -> tuple[Event, ...]:
-        return tuple(event for event in self.events if event.happened is happened)
+    def _select(self, happened: SimulatedOutcome) -> tuple[SimulatedTick, ...]:
+        return tuple(event for event in self.events if event.outcome is happened)
 
 
 def simulate(
@@ -83,7 +83,7 @@ def simulate(
     start: When,
     end: When,
     outages: Sequence[Down] = (),
-    takes: timedelta | str = NO_TIME,
+    takes: timedelta | str = ZERO_DURATION,
     calendars: Mapping[str, Any] | None = None,
     **options: object,
 ) -> Simulation:
@@ -103,20 +103,20 @@ def simulate(
     downs = [_outage(outage, zone, index) for index, outage in enumerate(outages)]
     length = takes if isinstance(takes, timedelta) else durations.parse(takes, field="takes")
     simulated = simulation.simulate(
-        checked, start=since, end=until, outages=downs, calendars=known, takes=length
+        checked, start=since, end=until, outages=downs, calendars=known, run_duration=length
     )
     events = tuple(islice(simulated, MOST + 1))
     if len(events) > MOST:
         wanted = f"the simulation has more than {MOST:,} ticks; choose a shorter time"
         raise InvalidInput("end", str(end), wanted)
     return Simulation(
-        sentence=sentence.sentence(checked),
+        sentence=description.describe_schedule(checked),
         timezone=checked.timezone,
         schedule=write_schedule(checked),
         start=since,
         end=until,
         events=events,
-        changes=tuple(simulation.changes_of(checked, start=since, end=until)),
+        changes=tuple(simulation.find_relevant_clock_changes(checked, start=since, end=until)),
     )
 
 
@@ -173,7 +173,7 @@ def _outage(value: Down, zone: ZoneInfo, index: int) -> Outage:
     if not isinstance(parts, list | tuple) or len(parts) != 2:
         wanted = "expected start and end, such as 2026-10-25T00:00/2026-10-25T06:00"
         raise InvalidInput(field, value, wanted)
-    with within(field):
+    with prefix_errors(field):
         start, end = instant(parts[0], zone, "from"), instant(parts[1], zone, "until")
         return Outage(start=start, end=end)
 
@@ -182,7 +182,7 @@ def _calendars(plain: Mapping[str, Any]) -> dict[str, Calendar]:
     """Read calendars by name, in the form of the API."""
     calendars = {}
     for name, value in plain.items():
-        with within(f"calendars.{name}"):
+        with prefix_errors(f"calendars.{name}"):
             calendar = (
                 value
                 if isinstance(value, Calendar)

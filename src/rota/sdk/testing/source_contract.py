@@ -30,7 +30,7 @@ from typing import Any, ClassVar
 import pytest
 
 from rota.core.errors import InvalidInput
-from rota.core.source import LONGEST_POSITION, Batch, Message, Source
+from rota.core.source import POSITION_BYTES_MAX, Batch, Message, Source
 
 MOMENT = timedelta(milliseconds=50)
 
@@ -114,7 +114,7 @@ class SourceContract:
             batch = await self._batch(source)
 
         assert isinstance(batch.position, str)
-        assert len(batch.position) <= LONGEST_POSITION
+        assert len(batch.position) <= POSITION_BYTES_MAX
 
     async def test_lag_is_a_number_or_unknown(self) -> None:
         async with self._opened() as source:

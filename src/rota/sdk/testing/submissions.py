@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from rota.core.errors import InvalidInput, cut
+from rota.core.errors import InvalidInput, shorten_value
 from rota.sdk.app.app import App
 from rota.sdk.app.sending import Made
 
@@ -42,7 +42,7 @@ class Submitted:
 
     def __str__(self) -> str:
         schedule = "" if self.schedule is None else f", schedule {dict(self.schedule)}"
-        return f"{self.kind} with {cut(self.payload)}{schedule}"
+        return f"{self.kind} with {shorten_value(self.payload)}{schedule}"
 
 
 class Submissions:

@@ -15,13 +15,13 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from rota.contract.drafts import read_drafts
+from rota.contract.bulk_drafts import build_columns, build_variants
 from rota.contract.job import JobDraft
-from rota.contract.variants import columns_of, variants_of
+from rota.contract.job_drafts import read_drafts
 from rota.core.errors import InvalidInput, NotFound, SchemaMismatch, StoreFailed, StoreRefused
-from rota.core.ids import stamped
+from rota.core.ids import build_id
 from rota.core.origins import ChangeOrigin
-from rota.core.submission import SpecVariant
+from rota.core.submissions import SpecVariant
 from rota.core.time.calendars import Calendar
 from rota.core.time.planning import NO_CALENDARS
 from rota.flow.submit import submitting
@@ -82,7 +82,7 @@ class Target:
         return Origin(self.actor, SOURCE)
 
     def new_id(self) -> UUID:
-        return stamped(self.now, os.urandom(10))
+        return build_id(self.now, os.urandom(10))
 
 
 async def write(driver: Driver, asked: Asked) -> list[Made]:
@@ -103,7 +103,7 @@ async def write(driver: Driver, asked: Asked) -> list[Made]:
 
 async def _write_bulk(target: Target, drafts: Sequence[JobDraft]) -> list[Made] | None:
     """Write submissions that differ only in a few fields; None if they differ in others."""
-    columns = columns_of(drafts, tenant=target.asked.tenant)
+    columns = build_columns(drafts, tenant=target.asked.tenant)
     if columns is None:
         return None
     drafting = Drafting(target.now, NO_CALENDARS, origin=target.origin)
@@ -126,7 +126,7 @@ async def _write_bulk(target: Target, drafts: Sequence[JobDraft]) -> list[Made] 
 
 async def _write_each(target: Target, job_drafts: Sequence[JobDraft]) -> list[Made]:
     conn, now = target.conn, target.now
-    variants = variants_of(job_drafts, tenant=target.asked.tenant)
+    variants = build_variants(job_drafts, tenant=target.asked.tenant)
     known = await _calendars(conn, variants, target.tenant_id)
     drafting = Drafting(now, known, origin=target.origin)
     drafts = await submitting.draft_all(drafting, variants, target.new_id)

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from rota.core.errors import InvalidInput
-from rota.core.source import NOTHING, Batch, Message
+from rota.core.source import EMPTY_BATCH, Batch, Message
 from rota.sources.options import Options
 
 UNFINISHED: Final = (".tmp", ".part")
@@ -125,7 +125,7 @@ class FolderSource:
         settled = self._select_settled([file for file in files if self._is_new(file)])
         self._batch, self._left = settled[:most], max(0, len(settled) - most)
         if not self._batch:
-            return NOTHING
+            return EMPTY_BATCH
         messages = [self._message(file) for file in self._batch]
         return Batch(messages=messages, position=self._position())
 

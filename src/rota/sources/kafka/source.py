@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from rota.core.source import NOTHING, Batch, Message
+from rota.core.source import EMPTY_BATCH, Batch, Message
 from rota.sources.options import Options, library
 
 LIMIT: Final = 10.0
@@ -76,7 +76,7 @@ class KafkaSource:
             self._looked_at = now
         records = await asyncio.to_thread(self._consume, most, within.total_seconds())
         if not records:
-            return NOTHING
+            return EMPTY_BATCH
         for record in records:
             self._next[record.topic(), record.partition()] = record.offset() + 1
         messages = [message_of(record) for record in records]

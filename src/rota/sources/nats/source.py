@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
-from rota.core.source import NOTHING, Batch, Message
+from rota.core.source import EMPTY_BATCH, Batch, Message
 from rota.sources.options import Options, library
 
 LIMIT: Final = 10.0
@@ -97,11 +97,11 @@ class NatsSource:
             except (TimeoutError, asyncio.TimeoutError):  # noqa: UP041 — nats-py has a subclass
                 if self._client.is_closed or not self._client.is_connected:
                     raise
-                return NOTHING
+                return EMPTY_BATCH
         # A fetch also returns late messages of an earlier fetch that timed out.
         self._batch, self._surplus = received[:count], received[count:]
         if not self._batch:
-            return NOTHING
+            return EMPTY_BATCH
         last = max(message.metadata.sequence.stream for message in self._batch)
         messages = [self._message(message) for message in self._batch]
         return Batch(messages=messages, position=str(last))

@@ -22,7 +22,7 @@ from typing import Any, Final
 import asyncpg
 
 from rota.core.errors import InvalidInput
-from rota.core.source import NOTHING, Batch, Message
+from rota.core.source import EMPTY_BATCH, Batch, Message
 from rota.sources.options import Options
 from rota.sources.outbox.texts import COLUMNS, WRITERS, Columns, Texts, compose
 
@@ -112,7 +112,7 @@ class OutboxSource:
         rows = await self._conn.fetch(self._texts.unmarked, most)
         self._batch = [row[0] for row in rows]
         if not rows:
-            return NOTHING
+            return EMPTY_BATCH
         return Batch(messages=[self._message(row) for row in rows], position=str(self._batch[-1]))
 
     async def acknowledge(self, position: str) -> None:
@@ -164,7 +164,7 @@ class OutboxSource:
         self._batch = [row[0] for row in rows]
         reached = max(self._ceiling, safe if len(rows) < most else min(safe, self._batch[-1]))
         if not rows and reached == self._ceiling:
-            return NOTHING
+            return EMPTY_BATCH
         return Batch(messages=[self._message(row) for row in rows], position=str(reached))
 
     async def _safe_up_to(self) -> int:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from rota.core.source import NOTHING, Batch, Message
+from rota.core.source import EMPTY_BATCH, Batch, Message
 from rota.sources.options import Options, library
 
 LIMIT: Final = 10.0
@@ -100,7 +100,7 @@ class RedisSource:
     async def read(self, *, most: int, within: timedelta) -> Batch:
         entries = await self._claim(most) or await self._next(most, within)
         if not entries:
-            return NOTHING
+            return EMPTY_BATCH
         self._batch = [key for key, _ in entries]
         # An entry that was deleted before it was acknowledged has no fields.
         existing = [(key, fields) for key, fields in entries if fields]

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Self
 
 import rota
-from rota.core.child_environment import inherited_environment
+from rota.core.child_environment import select_environment
 from rota.core.errors import EmbeddedFailed, InvalidSetting
 from rota.store.embedded import binaries, cluster, diagnosis, log, settings
 from rota.store.embedded.endpoint import Endpoint, published, withdraw
@@ -189,7 +189,7 @@ def spawn(order: Order, home: Home) -> None:
         subprocess.run(
             command,
             cwd="/",
-            env=inherited_environment(os.environ) | {"PYTHONPATH": str(root)},
+            env=select_environment(os.environ) | {"PYTHONPATH": str(root)},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rota.core.errors import InvalidInput
-from rota.core.executor import Context, Fail, Retry, Snooze, Stream
+from rota.core.executor import AttemptContext, Fail, Retry, Snooze, Stream
 from rota.executors.python import MB, AttemptCancelled, Handlers, SyncContext
 
 handlers = Handlers()
@@ -119,7 +119,7 @@ def walk(context: SyncContext, payload: Any) -> Any:
 
 
 @handlers.handler("async walk", isolation="process")
-async def async_walk(context: Context, payload: Any) -> Any:
+async def async_walk(context: AttemptContext, payload: Any) -> Any:
     start = await context.resume()
     context.progress(0.5, "half")
     await context.checkpoint({"at": start["at"] + 1})
@@ -136,7 +136,7 @@ def save(context: SyncContext, payload: Any) -> str:
 
 
 @handlers.handler("transaction", isolation="process")
-async def transaction(context: Context, payload: Any) -> None:
+async def transaction(context: AttemptContext, payload: Any) -> None:
     context.transaction()
 
 
@@ -166,7 +166,7 @@ def raise_(context: SyncContext, payload: str) -> None:
 
 
 @handlers.handler("async raise", isolation="process")
-async def async_raise(context: Context, payload: str) -> None:
+async def async_raise(context: AttemptContext, payload: str) -> None:
     raise ERRORS[payload]
 
 
@@ -239,7 +239,7 @@ def endless(context: SyncContext, payload: Any) -> None:
 
 
 @handlers.handler("async endless", isolation="process")
-async def async_endless(context: Context, payload: Any) -> None:
+async def async_endless(context: AttemptContext, payload: Any) -> None:
     try:
         tell_pid()
         await asyncio.Event().wait()

@@ -67,7 +67,7 @@ class WatchedContext(RecordingContext):
 
     def write(self, stream: Stream, chunk: bytes) -> None:
         super().write(stream, chunk)
-        if self.said(Stream.STDOUT).kept.count(b"\n") >= self.lines:
+        if self.to_values(Stream.STDOUT).kept.count(b"\n") >= self.lines:
             self.spoken.set()
 
 
@@ -124,7 +124,7 @@ async def test_a_program_that_heeds_the_signal_is_not_kept_waiting_and_has_its_l
     took = await stopped(attempt)
 
     assert took < 10
-    assert context.said(Stream.STDERR).text == "cleaned up\n"
+    assert context.to_values(Stream.STDERR).text == "cleaned up\n"
 
 
 async def test_a_program_that_was_stopped_goes_on_to_hear_the_signal() -> None:
@@ -146,7 +146,7 @@ async def test_a_program_that_was_stopped_goes_on_to_hear_the_signal() -> None:
     took = await stopped(attempt)
 
     assert took < 10
-    assert context.said(Stream.STDERR).text == "cleaned up\n"
+    assert context.to_values(Stream.STDERR).text == "cleaned up\n"
 
 
 async def test_children_have_the_grace_to_end_although_the_program_is_gone() -> None:
@@ -166,7 +166,7 @@ async def test_children_have_the_grace_to_end_although_the_program_is_gone() -> 
 
     await stopped(attempt)
 
-    assert "child cleaned up" in context.said(Stream.STDERR).text
+    assert "child cleaned up" in context.to_values(Stream.STDERR).text
 
 
 async def test_what_a_program_leaves_behind_ends_with_it() -> None:

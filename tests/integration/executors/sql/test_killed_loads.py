@@ -12,7 +12,7 @@ from tests.integration.executors.sql.conftest import Bench
 from tests.support.shop import open_shop, until
 
 from rota.core.policy import Policy
-from rota.core.retry import Growth, Jitter, Retries
+from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
 from rota.core.states import RunState
 from rota.executors.sql import Connection
 
@@ -25,7 +25,9 @@ PAYLOAD: dict[str, Any] = {
     "load": {"to": {"connection": "target", "table": "t"}},
     "chunk_rows": CHUNK,
 }
-AT_ONCE = Retries(most=1, growth=Growth.CONSTANT, first=timedelta(0), jitter=Jitter.NONE)
+AT_ONCE = RetryPolicy(
+    max_retries=1, growth=DelayGrowth.CONSTANT, base_delay=timedelta(0), jitter=RetryJitter.NONE
+)
 
 
 async def test_a_worker_killed_in_the_middle_loses_and_doubles_nothing(

@@ -9,7 +9,7 @@ import pytest
 from tests.support.standing import Standing, WorldClock
 from tests.support.world import ALWAYS_SEEN, World
 
-from rota.core.limits import Limits
+from rota.core.limits import GateLimits
 from rota.flow.dispatch.claiming import BRISK, POLL, Claiming, QueueView
 from rota.flow.dispatch.limiting import Limiting
 from rota.store import gates, sessions
@@ -187,7 +187,9 @@ async def test_a_claimer_that_filled_its_slots_comes_back_at_once(world: World) 
 
 
 async def test_a_backlog_of_plain_runs_does_not_starve_those_behind_a_gate(world: World) -> None:
-    gate = await gates.put(world.conn, tenant_id=1, key="one at a time", limits=Limits(most=1))
+    gate = await gates.put(
+        world.conn, tenant_id=1, key="one at a time", limits=GateLimits(max_running=1)
+    )
     gated = await world.run(gates=(gate,))
     await world.runs(100)
     claiming, hands = await claimer(world, slots=10)

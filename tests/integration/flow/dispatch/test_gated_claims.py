@@ -12,7 +12,7 @@ import asyncpg
 import pytest
 from tests.support.world import ALWAYS_SEEN, World
 
-from rota.core.limits import Limits, Rate
+from rota.core.limits import GateLimits, RateLimit
 from rota.core.states import RunState
 from rota.flow.dispatch.gated import MOST_LANES, GatedClaims
 from rota.store import gates, live_runs, sessions
@@ -54,7 +54,7 @@ async def a_claimer(world: World) -> Claimer:
 
 
 async def gate(world: World, key: str = "key:k", **limits: object) -> int:
-    return await gates.put(world.conn, 1, key, Limits(**limits))  # type: ignore[arg-type]
+    return await gates.put(world.conn, 1, key, GateLimits(**limits))  # type: ignore[arg-type]
 
 
 async def held(world: World, gate_id: int) -> int:
@@ -68,7 +68,7 @@ async def held(world: World, gate_id: int) -> int:
 
 
 async def test_a_gate_lets_as_many_through_as_it_has_places(world: World) -> None:
-    three = await gate(world, most=3)
+    three = await gate(world, max_running=3)
     await world.runs(10, gates=(three,))
     claimer = await a_claimer(world)
 
@@ -83,7 +83,7 @@ async def test_a_gate_lets_as_many_through_as_it_has_places(world: World) -> Non
 
 
 async def test_the_room_of_the_worker_is_a_limit_too(world: World) -> None:
-    await world.runs(10, gates=(await gate(world, most=9),))
+    await world.runs(10, gates=(await gate(world, max_running=9),))
     claimer = await a_claimer(world)
 
     assert len(await claimer.claim(room=4)) == 4
@@ -91,8 +91,8 @@ async def test_the_room_of_the_worker_is_a_limit_too(world: World) -> None:
 
 
 async def test_a_run_passes_all_of_its_gates_or_waits(world: World) -> None:
-    narrow = [await gate(world, f"key:{n}", most=2) for n in range(3)]
-    wide = await gate(world, "key:all", most=4)
+    narrow = [await gate(world, f"key:{n}", max_running=2) for n in range(3)]
+    wide = await gate(world, "key:all", max_running=4)
     for each in narrow:
         await world.runs(5, gates=(each, wide))
     claimer = await a_claimer(world)
@@ -108,7 +108,7 @@ async def test_many_claimers_at_once_never_exceed_the_limit(
     world: World, database: str, most: int
 ) -> None:
     """F30: what is held is asked from inside the database after every claim."""
-    one = await gate(world, most=most)
+    one = await gate(world, max_running=most)
     await world.runs(120, gates=(one,))
     conns = [await asyncpg.connect(database) for _ in range(CLAIMERS)]
     claimers = [Claimer(await World(conn).begin(), await world.session()) for conn in conns]
@@ -144,7 +144,7 @@ async def world_has_runs(world: World) -> bool:
 
 async def test_the_place_of_a_dead_worker_is_free_once_its_run_is_taken_back(world: World) -> None:
     """F31: nobody has to give a place back."""
-    one = await gate(world, most=1)
+    one = await gate(world, max_running=1)
     await world.runs(2, gates=(one,))
     dying, other = await a_claimer(world), await a_claimer(world)
     (lost,) = await dying.claim()
@@ -163,7 +163,7 @@ async def test_the_place_of_a_dead_worker_is_free_once_its_run_is_taken_back(wor
 async def test_a_gate_that_another_transaction_has_locked_is_left_for_later(
     world: World, database: str
 ) -> None:
-    locked, free = await gate(world, "key:a", most=5), await gate(world, "key:b", most=5)
+    locked, free = await gate(world, "key:a", max_running=5), await gate(world, "key:b", max_running=5)
     await world.runs(2, gates=(locked,))
     (other,) = await world.runs(1, gates=(free,))
     claimer = await a_claimer(world)
@@ -181,7 +181,7 @@ async def test_a_gate_that_another_transaction_has_locked_is_left_for_later(
 
 async def test_a_rate_holds_over_time(world: World) -> None:
     """E7: a burst of 3, then one every 2 seconds, by the database's clock."""
-    rate = Rate(count=30, per=timedelta(minutes=1), burst=3)
+    rate = RateLimit(count=30, per=timedelta(minutes=1), burst=3)
     await world.runs(60, gates=(await gate(world, rate=rate),))
     claimer = await a_claimer(world)
     started: list[int] = []
@@ -199,7 +199,7 @@ async def test_a_rate_holds_over_time(world: World) -> None:
 async def test_a_rate_is_not_paid_for_runs_that_were_cancelled_meanwhile(
     world: World, database: str
 ) -> None:
-    rate = Rate(count=1, per=timedelta(minutes=1))
+    rate = RateLimit(count=1, per=timedelta(minutes=1))
     (run,) = await world.runs(1, gates=(await gate(world, rate=rate),))
     claimer = await a_claimer(world)
     rival = await asyncpg.connect(database)
@@ -301,7 +301,7 @@ async def test_an_ordered_run_in_another_queue_or_of_another_kind_still_has_its_
 async def test_more_lanes_than_one_look_holds_all_get_their_turn(world: World) -> None:
     many = MOST_LANES + 40
     made = await gates.put_many(
-        world.conn, [NewGate(1, f"key:{n}", Limits(most=1)) for n in range(many)]
+        world.conn, [NewGate(1, f"key:{n}", GateLimits(max_running=1)) for n in range(many)]
     )
     new = [world.new_run(gates=(one,)) for one in made.values()]
     await live_runs.insert_many(world.conn, new)
@@ -317,7 +317,7 @@ async def test_more_lanes_than_one_look_holds_all_get_their_turn(world: World) -
 async def test_lanes_whose_runs_are_not_ready_do_not_hide_one_that_is(world: World) -> None:
     many = 2 * MOST_LANES
     made = await gates.put_many(
-        world.conn, [NewGate(1, f"key:{n:04}", Limits(most=1)) for n in range(many)]
+        world.conn, [NewGate(1, f"key:{n:04}", GateLimits(max_running=1)) for n in range(many)]
     )
     *later, last = sorted(made.values())
     due_at = world.now + timedelta(hours=1)
@@ -333,8 +333,8 @@ async def test_lanes_whose_runs_are_not_ready_do_not_hide_one_that_is(world: Wor
 
 async def test_one_tenants_gates_do_not_fill_the_room_alone(world: World) -> None:
     """T1, F37."""
-    flood = await gate(world, "key:a", most=100)
-    quiet = await gates.put(world.conn, 2, "key:b", Limits(most=100))
+    flood = await gate(world, "key:a", max_running=100)
+    quiet = await gates.put(world.conn, 2, "key:b", GateLimits(max_running=100))
     await world.runs(50, gates=(flood,))
     (alone,) = await world.runs(1, gates=(quiet,), tenant_id=2)
     claimer = await a_claimer(world)
@@ -346,7 +346,7 @@ async def test_one_tenants_gates_do_not_fill_the_room_alone(world: World) -> Non
 
 async def test_what_is_paused_starts_nothing(world: World) -> None:
     """S14: a queue, then a tenant."""
-    await world.runs(2, gates=(await gate(world, most=5),))
+    await world.runs(2, gates=(await gate(world, max_running=5),))
     claimer = await a_claimer(world)
 
     await gates.pause_queue(world.conn, world.queue_id)
@@ -361,7 +361,7 @@ async def test_what_is_paused_starts_nothing(world: World) -> None:
 
 
 async def test_a_session_whose_lease_has_run_out_starts_nothing(world: World) -> None:
-    await world.runs(2, gates=(await gate(world, most=5),))
+    await world.runs(2, gates=(await gate(world, max_running=5),))
     claimer = await a_claimer(world)
 
     await world.advance(seconds=11)
@@ -370,9 +370,9 @@ async def test_a_session_whose_lease_has_run_out_starts_nothing(world: World) ->
 
 
 async def test_gated_runs_respect_the_limits_of_their_queue_and_tenant(world: World) -> None:
-    own = await gate(world, most=50)
-    await gates.limit_queue(world.conn, world.queue_id, Limits(most=4))
-    await gates.limit_tenant(world.conn, 1, Limits(most=3))
+    own = await gate(world, max_running=50)
+    await gates.limit_queue(world.conn, world.queue_id, GateLimits(max_running=4))
+    await gates.limit_tenant(world.conn, 1, GateLimits(max_running=3))
     await world.runs(10, gates=(own,))
     claimer = await a_claimer(world)
 

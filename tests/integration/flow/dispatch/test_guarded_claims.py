@@ -9,7 +9,7 @@ import asyncpg
 from tests.support.world import ALWAYS_SEEN, World
 
 from rota.core.lanes import Lane
-from rota.core.limits import Limits, Rate
+from rota.core.limits import GateLimits, RateLimit
 from rota.core.states import RunState
 from rota.flow.dispatch.gated import GatedClaims
 from rota.flow.dispatch.guarded import InForce, claim_guarded, gates_in_force
@@ -63,7 +63,7 @@ async def test_without_limits_it_is_the_plain_claim(world: World) -> None:
 
 
 async def test_a_queue_runs_no_more_at_a_time_than_it_may(world: World) -> None:
-    await gates.limit_queue(world.conn, world.queue_id, Limits(most=3))
+    await gates.limit_queue(world.conn, world.queue_id, GateLimits(max_running=3))
     await world.runs(10)
     session = await world.session()
 
@@ -79,7 +79,7 @@ async def test_a_tenants_limit_holds_over_all_its_lanes_and_leaves_the_others_al
     world: World,
 ) -> None:
     await a_second_tenant(world)
-    await gates.limit_tenant(world.conn, 1, Limits(most=4))
+    await gates.limit_tenant(world.conn, 1, GateLimits(max_running=4))
     for priority in (1, 5, 9):
         await world.runs(3, priority=priority)
     await world.runs(6, tenant_id=2)
@@ -92,7 +92,7 @@ async def test_a_tenants_limit_holds_over_all_its_lanes_and_leaves_the_others_al
 
 
 async def test_a_tenants_limit_counts_its_runs_in_other_queues(world: World) -> None:
-    await gates.limit_tenant(world.conn, 1, Limits(most=2))
+    await gates.limit_tenant(world.conn, 1, GateLimits(max_running=2))
     await world.runs(1)
     session = await world.session()
     await world.claim(session)
@@ -104,8 +104,8 @@ async def test_a_tenants_limit_counts_its_runs_in_other_queues(world: World) -> 
 
 async def test_a_queues_rate_holds_over_time(world: World) -> None:
     """E7: ten a second, two at once."""
-    rate = Rate(count=10, per=timedelta(seconds=1), burst=2)
-    await gates.limit_queue(world.conn, world.queue_id, Limits(rate=rate))
+    rate = RateLimit(count=10, per=timedelta(seconds=1), burst=2)
+    await gates.limit_queue(world.conn, world.queue_id, GateLimits(rate=rate))
     await world.runs(100)
     session = await world.session(ttl=timedelta(hours=1))
     started = []
@@ -122,9 +122,9 @@ async def test_many_claimers_of_both_sorts_never_exceed_the_limits(
 ) -> None:
     """F30 for a queue and a tenant: asked from inside the database after every claim."""
     await a_second_tenant(world)
-    await gates.limit_queue(world.conn, world.queue_id, Limits(most=9))
-    await gates.limit_tenant(world.conn, 1, Limits(most=5))
-    own = await gates.put(world.conn, 1, "key:k", Limits(most=2))
+    await gates.limit_queue(world.conn, world.queue_id, GateLimits(max_running=9))
+    await gates.limit_tenant(world.conn, 1, GateLimits(max_running=5))
+    own = await gates.put(world.conn, 1, "key:k", GateLimits(max_running=2))
     for priority in (1, 5, 9):
         await world.runs(20, priority=priority)
     await world.runs(40, tenant_id=2)
@@ -172,7 +172,7 @@ async def test_a_gate_that_another_claimer_has_locked_yields_nothing_this_time(
     world: World, database: str
 ) -> None:
     await a_second_tenant(world)
-    await gates.limit_tenant(world.conn, 1, Limits(most=5))
+    await gates.limit_tenant(world.conn, 1, GateLimits(max_running=5))
     await world.runs(2)
     await world.runs(2, tenant_id=2)
     session = await world.session()
@@ -190,7 +190,7 @@ async def test_a_gate_that_another_claimer_has_locked_yields_nothing_this_time(
 
 async def test_what_is_paused_starts_nothing(world: World) -> None:
     """S14."""
-    await gates.limit_queue(world.conn, world.queue_id, Limits(most=5))
+    await gates.limit_queue(world.conn, world.queue_id, GateLimits(max_running=5))
     await world.runs(2)
     session = await world.session()
 
@@ -207,7 +207,7 @@ async def test_what_is_paused_starts_nothing(world: World) -> None:
 
 async def test_the_place_of_a_dead_worker_is_free_once_its_run_is_taken_back(world: World) -> None:
     """F31."""
-    await gates.limit_queue(world.conn, world.queue_id, Limits(most=1))
+    await gates.limit_queue(world.conn, world.queue_id, GateLimits(max_running=1))
     await world.runs(2)
     dying, other = await world.session(), await world.session()
     await claim(world, dying)
@@ -224,8 +224,8 @@ async def test_the_place_of_a_dead_worker_is_free_once_its_run_is_taken_back(wor
 async def test_weights_and_gates_in_force_are_read_together(world: World) -> None:
     await a_second_tenant(world)
     await gates.weigh_tenant(world.conn, 2, 5)
-    await gates.limit_tenant(world.conn, 2, Limits(most=7))
-    await gates.limit_queue(world.conn, world.queue_id, Limits(most=9))
+    await gates.limit_tenant(world.conn, 2, GateLimits(max_running=7))
+    await gates.limit_queue(world.conn, world.queue_id, GateLimits(max_running=9))
 
     in_force = await gates_in_force(world.conn, [world.queue_id])
 

@@ -12,7 +12,7 @@ import pytest
 from tests.support.shop import CLOCK, QUICK, Shop, open_shop
 
 from rota.config.settings import Worker
-from rota.core.limits import Limits
+from rota.core.limits import GateLimits
 from rota.core.states import RunState
 from rota.flow.observe.explaining import explain
 from rota.store import gates, names, tenant_queues, tenants
@@ -70,7 +70,7 @@ async def test_a_run_of_another_tenant_is_not_claimed_though_it_came_first(two: 
 
 async def test_a_gated_run_of_another_tenant_is_not_claimed(two: Two) -> None:
     gate = {
-        tenant: await gates.put(two.shop.conn, tenant, "key:k", Limits(most=5))
+        tenant: await gates.put(two.shop.conn, tenant, "key:k", GateLimits(max_running=5))
         for tenant in (two.acme, two.globex)
     }
     early = CLOCK.now() - timedelta(minutes=1)
@@ -124,7 +124,7 @@ async def test_a_pause_of_a_tenants_queue_holds_its_runs_only(two: Two) -> None:
     """Also those with gates; the queue of the same name of another tenant goes on."""
     conn = two.shop.conn
     queue_id = await names.queue_id(conn, "default")
-    gate = await gates.put(conn, two.globex, "key:k", Limits(most=5))
+    gate = await gates.put(conn, two.globex, "key:k", GateLimits(max_running=5))
     await tenant_queues.pause(conn, tenant_id=two.globex, queue_id=queue_id, by="ada")
     early = CLOCK.now() - timedelta(minutes=1)
     held = [
@@ -149,8 +149,10 @@ async def test_a_limit_of_a_tenants_queue_holds_its_runs_only(two: Two) -> None:
     """One at a time, of runs with gates and of others together."""
     conn = two.shop.conn
     queue_id = await names.queue_id(conn, "default")
-    gate = await gates.put(conn, two.globex, "key:k", Limits(most=5))
-    await tenant_queues.limit(conn, tenant_id=two.globex, queue_id=queue_id, limits=Limits(most=1))
+    gate = await gates.put(conn, two.globex, "key:k", GateLimits(max_running=5))
+    await tenant_queues.limit(
+        conn, tenant_id=two.globex, queue_id=queue_id, limits=GateLimits(max_running=1)
+    )
     running: dict[int, int] = {}
     most: dict[int, int] = {}
 

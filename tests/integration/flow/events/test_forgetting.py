@@ -3,8 +3,8 @@
 from datetime import timedelta
 from functools import partial
 
-from rota.core.arrivals.event import NewEvent
-from rota.core.ids import stamped
+from rota.core.event_rules.event import NewEvent
+from rota.core.ids import build_id
 from rota.flow.events.forgetting import Forgetting
 from rota.flow.events.taking import take
 from rota.flow.record.keeping_days import KeepingDays
@@ -38,12 +38,14 @@ async def test_an_old_key_is_forgotten_and_a_young_one_is_not(database: str) -> 
                 then = now - timedelta(days=age)
                 event = NewEvent(type="a", source="s", id=str(age))
                 number = age.to_bytes(10, "big")
-                await take(conn, 1, [event], now=then, new_id=partial(stamped, then, number))
+                await take(conn, 1, [event], now=then, new_id=partial(build_id, then, number))
 
         await Forgetting(source=pool, keep=timedelta(days=30)).tick()
 
         async with pool.acquire() as conn:
             events = [NewEvent(type="a", source="s", id=str(age)) for age in (31, 29)]
             numbers = iter((b"\x01" * 10, b"\x02" * 10))
-            again = await take(conn, 1, events, now=now, new_id=lambda: stamped(now, next(numbers)))
+            again = await take(
+                conn, 1, events, now=now, new_id=lambda: build_id(now, next(numbers))
+            )
     assert [each.duplicate for each in again.events] == [False, True]

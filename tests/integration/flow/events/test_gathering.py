@@ -10,8 +10,8 @@ import pytest
 from tests.integration.flow.events.test_taking import job, matches, runs, taken
 from tests.support.world import World
 
-from rota.core.arrivals.event import NewEvent
 from rota.core.errors import StoreUnavailable
+from rota.core.event_rules.event import NewEvent
 from rota.flow.events.ripening import Ripening, ripen
 from rota.flow.submit import changing
 from rota.store.transaction import transaction

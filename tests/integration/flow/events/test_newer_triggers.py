@@ -8,8 +8,8 @@ import pytest
 from tests.support import newer
 from tests.support.world import World
 
-from rota.core.arrivals.event import NewEvent
-from rota.core.submission import JobSpec
+from rota.core.event_rules.event import NewEvent
+from rota.core.submissions import JobSpec
 from rota.flow.events.ripening import ripen
 from rota.flow.events.taking import Taken, take
 from rota.flow.submit.submitting import submit

@@ -7,20 +7,20 @@ from tests.integration.flow.events.test_gathering import event, numbers
 from tests.integration.flow.events.test_taking import job, matches, taken
 from tests.support.world import World
 
-from rota.core.arrivals.replaying import EventFilter
 from rota.core.errors import Conflict, InvalidInput, NotFound
+from rota.core.event_rules.replay import ReplayFilter
 from rota.flow.events import replaying
 from rota.flow.events.replaying import Replayed
 from rota.flow.events.ripening import ripen
 
-PAID = EventFilter(type="order.paid")
+PAID = ReplayFilter(type="order.paid")
 
 
-async def counted(world: World, which: EventFilter, *, tenant_id: int = 1) -> replaying.Counted:
+async def counted(world: World, which: ReplayFilter, *, tenant_id: int = 1) -> replaying.Counted:
     return await replaying.count(world.conn, which, tenant_id=tenant_id, now=world.now)
 
 
-async def replayed(world: World, which: EventFilter, token: str) -> Replayed:
+async def replayed(world: World, which: ReplayFilter, token: str) -> Replayed:
     return await replaying.replay(world.conn, which, tenant_id=1, token=token, now=world.now)
 
 
@@ -54,7 +54,7 @@ async def test_a_replay_asks_the_jobs_as_they_are_now_or_one_of_them(world: Worl
     await taken(world, event(1), event(2))
     chosen = await job(world, {"type": "*", "where": "event.data.n == 2"})
     await job(world, "*")
-    which = EventFilter(job_id=chosen, since=world.now - timedelta(hours=1))
+    which = ReplayFilter(job_id=chosen, since=world.now - timedelta(hours=1))
 
     done = await replayed(world, which, (await counted(world, which)).token)
 
@@ -91,14 +91,14 @@ async def test_a_replay_without_its_dry_run_is_refused(world: World) -> None:
     token = (await counted(world, PAID)).token
 
     with pytest.raises(InvalidInput, match="at least one of type"):
-        await counted(world, EventFilter())
-    for other in (EventFilter(type="order.sent"), EventFilter(type="order.paid", source="api")):
+        await counted(world, ReplayFilter())
+    for other in (ReplayFilter(type="order.sent"), ReplayFilter(type="order.paid", source="api")):
         with pytest.raises(InvalidInput, match="expected the token that a dry run"):
             await replayed(world, other, token)
     with pytest.raises(InvalidInput, match=r"must be after filter\.since"):
-        await counted(world, EventFilter(since=world.now, until=world.now))
+        await counted(world, ReplayFilter(since=world.now, until=world.now))
     with pytest.raises(NotFound):
-        await counted(world, EventFilter(job_id=world.new_id()))
+        await counted(world, ReplayFilter(job_id=world.new_id()))
     await taken(world, event(2))
     with pytest.raises(Conflict, match="2 match now, 1 matched in the dry run"):
         await replayed(world, PAID, token)

@@ -11,12 +11,12 @@ import asyncpg
 import pytest
 from tests.support.world import World
 
-from rota.core.arrivals.event import MOST_EVENT, NewEvent
 from rota.core.errors import InvalidInput, QuotaExceeded, StoreUnavailable
-from rota.core.limits import Limit
+from rota.core.event_rules.event import EVENT_BYTES_MAX, NewEvent
+from rota.core.limits import JobLimit
 from rota.core.overlap import Overlap
 from rota.core.quotas import Quotas
-from rota.core.submission import JobSpec
+from rota.core.submissions import JobSpec
 from rota.flow.events.taking import Taken, take
 from rota.flow.submit import changing
 from rota.flow.submit.changing import Edit
@@ -246,7 +246,7 @@ async def test_a_payload_with_a_wrong_expression_is_refused_when_saved(world: Wo
 
 
 async def test_limits_and_order_hold_and_the_overlap_policy_is_not_asked(world: World) -> None:
-    limit = Limit(key="customer:{args.event.data.customer}", most=1)
+    limit = JobLimit(key="customer:{args.event.data.customer}", max_running=1)
     await job(world, "order.paid", limits=(limit,), overlap=Overlap.QUEUE_ALL)
     events = [NewEvent(type="order.paid", data={"customer": who}) for who in ("ada", "bob", "ada")]
 
@@ -262,7 +262,7 @@ async def test_limits_and_order_hold_and_the_overlap_policy_is_not_asked(world: 
 
 
 async def test_a_payload_without_the_key_of_a_limit_is_no_run(world: World) -> None:
-    limit = Limit(key="customer:{args.event.data.customer}", most=1)
+    limit = JobLimit(key="customer:{args.event.data.customer}", max_running=1)
     await job(world, "order.paid", limits=(limit,))
 
     answer = await taken(world, NewEvent(type="order.paid", data={}))
@@ -291,7 +291,7 @@ WRONG = {
     "control": (NewEvent(type="a", source="a\nb"), "source"),
     "long id": (NewEvent(type="a", id="x" * 501), "id"),
     "subject": (NewEvent(type="a", subject=""), "subject"),
-    "large": (NewEvent(type="a", data="x" * MOST_EVENT), "data"),
+    "large": (NewEvent(type="a", data="x" * EVENT_BYTES_MAX), "data"),
     "nul": (NewEvent(type="a", data={"a": "\x00"}), "data"),
     "many": (NewEvent(type="a", extensions={f"x{n}": 1 for n in range(33)}), "event"),
 }

@@ -10,15 +10,15 @@ import pytest
 from tests.support.shop import Shop, until
 
 import rota
-from rota.core.executor import Context, Fail
+from rota.core.executor import AttemptContext, Fail
 from rota.core.outcome import Guarantee, Outcome, Succeeded
 from rota.core.policy import Policy
-from rota.core.retry import Retries
+from rota.core.retry import RetryPolicy
 from rota.core.states import RunState
 from rota.executors.python.contexts import SyncContext
 from rota.store import kinds, live_runs
 
-EXACTLY = Policy(guarantee=Guarantee.EXACTLY_ONCE, retries=Retries(most=3))
+EXACTLY = Policy(guarantee=Guarantee.EXACTLY_ONCE, retries=RetryPolicy(max_retries=3))
 IN_TRANSACTION = """
 select count(*) from pg_stat_activity
 where datname = current_database() and state like 'idle in transaction%'
@@ -40,7 +40,7 @@ async def table(shop: Shop) -> None:
 
 async def test_an_attempt_that_ends_without_its_transaction_fails_for_good(shop: Shop) -> None:
     @shop.handlers.handler("forgetful")
-    async def forgetful(_context: Context, _payload: Any) -> str:
+    async def forgetful(_context: AttemptContext, _payload: Any) -> str:
         return "done"
 
     @shop.handlers.handler("forgetful thread")
@@ -61,7 +61,7 @@ async def test_an_attempt_that_ends_without_its_transaction_fails_for_good(shop:
 
 async def test_the_same_handler_succeeds_at_least_once(shop: Shop) -> None:
     @shop.handlers.handler("plain")
-    async def plain(_context: Context, _payload: Any) -> str:
+    async def plain(_context: AttemptContext, _payload: Any) -> str:
         return "done"
 
     run_id = await shop.submit("plain")
@@ -80,7 +80,7 @@ class Outside:
     def read(self, kind: str, payload: Any) -> Any:  # noqa: ARG002 — the contract
         return payload
 
-    async def run(self, spec: Any, context: Context) -> Outcome:  # noqa: ARG002 — the contract
+    async def run(self, spec: Any, context: AttemptContext) -> Outcome:  # noqa: ARG002 — the contract
         type(self).started += 1
         return Succeeded()
 
@@ -162,7 +162,7 @@ async def test_a_statement_that_fails_keeps_its_name_and_rolls_back(shop: Shop) 
             conn.execute("insert into effects values ($1)", context.run_id)
             conn.execute("insert into no_such_table values (1)")
 
-    run_id = await shop.submit("pay", policy=Policy(retries=Retries(most=0)))
+    run_id = await shop.submit("pay", policy=Policy(retries=RetryPolicy(max_retries=0)))
     async with shop.worker():
         run = await shop.ends(run_id)
 
@@ -184,7 +184,7 @@ async def test_a_thread_that_times_out_inside_its_transaction_leaves_nothing(sho
             seen.append(error)
             raise
 
-    policy = Policy(timeout=timedelta(milliseconds=500), retries=Retries(most=0))
+    policy = Policy(timeout=timedelta(milliseconds=500), retries=RetryPolicy(max_retries=0))
     run_id = await shop.submit("slow", policy=policy)
     async with shop.worker():
         run = await shop.ends(run_id)
@@ -292,7 +292,7 @@ async def test_a_thread_hands_on_a_job_in_the_transaction_that_completes_its_run
             rota.in_transaction(conn).create_job(name="receipt", kind="receipt")
 
     @shop.handlers.handler("receipt")
-    async def receipt(_context: Context, _payload: Any) -> None: ...
+    async def receipt(_context: AttemptContext, _payload: Any) -> None: ...
 
     run_id = await shop.submit("order", policy=EXACTLY)
     async with shop.worker():

@@ -8,17 +8,17 @@ from typing import Any
 import msgspec
 from tests.support.shop import CLOCK, QUICK, Shop, until
 
-from rota.core.executor import Context, Fail
+from rota.core.executor import AttemptContext, Fail
 from rota.core.outcome import Guarantee
 from rota.core.policy import Policy
-from rota.core.retry import Retries
+from rota.core.retry import RetryPolicy
 from rota.core.states import RunState
 from rota.flow.record.rescuing import Expiring
 from rota.store import live_runs
 from rota.store.live_runs import NewRun
 from rota.store.pool import open_connection, open_pool
 
-EXACTLY = Policy(guarantee=Guarantee.EXACTLY_ONCE, retries=Retries(most=0))
+EXACTLY = Policy(guarantee=Guarantee.EXACTLY_ONCE, retries=RetryPolicy(max_retries=0))
 
 
 async def effects(shop: Shop) -> int:
@@ -29,7 +29,7 @@ async def test_effects_and_completion_are_committed_together(shop: Shop) -> None
     await shop.conn.execute("create table effects (run_id uuid)")
 
     @shop.handlers.handler("pay")
-    async def pay(context: Context, _payload: Any) -> None:
+    async def pay(context: AttemptContext, _payload: Any) -> None:
         async with context.transaction() as conn:
             await conn.execute("insert into effects values ($1)", context.run_id)
 
@@ -45,7 +45,7 @@ async def test_a_handler_that_raises_inside_its_transaction_leaves_nothing(shop:
     await shop.conn.execute("create table effects (run_id uuid)")
 
     @shop.handlers.handler("pay")
-    async def pay(context: Context, _payload: Any) -> None:
+    async def pay(context: AttemptContext, _payload: Any) -> None:
         async with context.transaction() as conn:
             await conn.execute("insert into effects values ($1)", context.run_id)
             raise Fail("no money")
@@ -60,7 +60,7 @@ async def test_a_handler_that_raises_inside_its_transaction_leaves_nothing(shop:
 
 async def test_what_a_handler_raises_inside_its_transaction_keeps_its_name(shop: Shop) -> None:
     @shop.handlers.handler("call")
-    async def call(context: Context, _payload: Any) -> None:
+    async def call(context: AttemptContext, _payload: Any) -> None:
         async with context.transaction():
             raise ConnectionRefusedError("the bank is closed")
 
@@ -77,7 +77,7 @@ async def test_a_run_that_was_cancelled_first_leaves_no_effect(shop: Shop) -> No
     inside, cancelled = threading.Event(), threading.Event()
 
     @shop.handlers.handler("pay")
-    async def pay(context: Context, _payload: Any) -> None:
+    async def pay(context: AttemptContext, _payload: Any) -> None:
         async with context.transaction() as conn:
             await conn.execute("insert into effects values ($1)", context.run_id)
             inside.set()
@@ -99,7 +99,7 @@ async def test_a_run_that_somebody_else_owns_leaves_no_effect(shop: Shop) -> Non
     inside, taken = threading.Event(), threading.Event()
 
     @shop.handlers.handler("pay")
-    async def pay(context: Context, _payload: Any) -> None:
+    async def pay(context: AttemptContext, _payload: Any) -> None:
         async with context.transaction() as conn:
             await conn.execute("insert into effects values ($1)", context.run_id)
             inside.set()
@@ -116,7 +116,7 @@ async def test_a_run_that_somebody_else_owns_leaves_no_effect(shop: Shop) -> Non
 
 async def test_a_dead_letter_comes_back_under_its_id_with_attempts_that_go_on(shop: Shop) -> None:
     @shop.handlers.handler("fixed later")
-    async def fixed_later(_context: Context, payload: Any) -> str:
+    async def fixed_later(_context: AttemptContext, payload: Any) -> str:
         if payload == "bad":
             raise Fail("bad payload")
         return "good"
@@ -134,7 +134,7 @@ async def test_a_dead_letter_comes_back_under_its_id_with_attempts_that_go_on(sh
 
 async def test_what_has_succeeded_cannot_be_replayed(shop: Shop) -> None:
     @shop.handlers.handler("fine")
-    async def fine(_context: Context, _payload: Any) -> None:
+    async def fine(_context: AttemptContext, _payload: Any) -> None:
         pass
 
     run_id = await shop.submit("fine")
@@ -163,7 +163,7 @@ async def test_many_runs_are_in_flight_at_once_in_one_process(shop: Shop) -> Non
     everybody = asyncio.Event()
 
     @shop.handlers.handler("together")
-    async def together(context: Context, _payload: Any) -> None:
+    async def together(context: AttemptContext, _payload: Any) -> None:
         running.add(context.run_id)
         if len(running) == 200:
             everybody.set()
@@ -185,7 +185,7 @@ async def test_a_run_that_is_asked_for_again_while_it_ends_is_not_made_twice(sho
     """The insert sees no history yet and waits for the live row; then it must look again."""
 
     @shop.handlers.handler("nobody")
-    async def nobody(_context: Context, _payload: Any) -> None:
+    async def nobody(_context: AttemptContext, _payload: Any) -> None:
         pass
 
     run_id = await shop.submit("not served")
@@ -220,7 +220,7 @@ async def waits_for_a_lock(shop: Shop) -> bool:
 
 async def test_an_ending_that_cannot_be_stored_does_not_keep_the_others(shop: Shop) -> None:
     @shop.handlers.handler("good")
-    async def good(_context: Context, payload: Any) -> Any:
+    async def good(_context: AttemptContext, payload: Any) -> Any:
         return payload
 
     await shop.conn.execute(

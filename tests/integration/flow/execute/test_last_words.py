@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.support.shop import open_shop
 
-from rota.core.executor import Context, Stream
+from rota.core.executor import AttemptContext, Stream
 
 RUNS = 30
 
@@ -13,7 +13,7 @@ async def test_whoever_sees_the_end_of_a_run_sees_everything_it_wrote(database: 
     async with open_shop(database) as shop:
 
         @shop.handlers.handler("speak")
-        async def speak(context: Context, _payload: Any) -> None:
+        async def speak(context: AttemptContext, _payload: Any) -> None:
             for number in range(5):
                 context.write(Stream.STDOUT, f"line {number}\n".encode())
                 context.write(Stream.STDERR, b"and an error\n")

@@ -12,15 +12,17 @@ import pytest
 from tests.support.shop import QUICK, Shop, until
 from tests.support.world import ALWAYS_SEEN
 
-from rota.core.events import AttemptStuck, LoopBlocked
-from rota.core.executor import Context
+from rota.core.executor import AttemptContext
+from rota.core.log_events import AttemptStuck, LoopBlocked
 from rota.core.outcome import Guarantee
 from rota.core.policy import Policy
-from rota.core.retry import Growth, Jitter, Retries
+from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
 from rota.core.states import RunState
 from rota.store import live_runs, sessions
 
-AT_ONCE = Retries(most=1, growth=Growth.CONSTANT, first=timedelta(0), jitter=Jitter.NONE)
+AT_ONCE = RetryPolicy(
+    max_retries=1, growth=DelayGrowth.CONSTANT, base_delay=timedelta(0), jitter=RetryJitter.NONE
+)
 NO_GRACE = Policy(retries=AT_ONCE, grace=timedelta(0), timeout=timedelta(milliseconds=300))
 
 
@@ -41,11 +43,11 @@ async def test_whatever_a_handler_raises_fails_its_own_run_only(
     shop: Shop, harm: Callable[[], None]
 ) -> None:
     @shop.handlers.handler("bad")
-    async def bad(_context: Context, _payload: Any) -> None:
+    async def bad(_context: AttemptContext, _payload: Any) -> None:
         harm()
 
     @shop.handlers.handler("good")
-    async def good(_context: Context, _payload: Any) -> None:
+    async def good(_context: AttemptContext, _payload: Any) -> None:
         pass
 
     bad_id = await shop.submit("bad", policy=Policy(retries=AT_ONCE))
@@ -65,11 +67,11 @@ async def test_a_handler_that_blocks_the_loop_fails_and_the_others_start_again(
     freed = threading.Event()
 
     @shop.handlers.handler("blocking")
-    async def blocking(_context: Context, _payload: Any) -> None:
+    async def blocking(_context: AttemptContext, _payload: Any) -> None:
         freed.wait()
 
     @shop.handlers.handler("waiting")
-    async def waiting(context: Context, _payload: Any) -> int:
+    async def waiting(context: AttemptContext, _payload: Any) -> int:
         if context.attempt == 1:
             await asyncio.Event().wait()
         return context.attempt
@@ -77,7 +79,7 @@ async def test_a_handler_that_blocks_the_loop_fails_and_the_others_start_again(
     innocent = await shop.submit("waiting")
     async with shop.worker():
         await shop.reaches(innocent, RunState.RUNNING)
-        culprit = await shop.submit("blocking", policy=Policy(retries=Retries(most=0)))
+        culprit = await shop.submit("blocking", policy=Policy(retries=RetryPolicy(max_retries=0)))
         blamed = await shop.ends(culprit)
         saved = await shop.ends(innocent)
         freed.set()
@@ -94,7 +96,7 @@ async def test_a_worker_whose_loop_is_blocked_goes_on_beating(shop: Shop) -> Non
     freed = threading.Event()
 
     @shop.handlers.handler("blocking")
-    async def blocking(_context: Context, _payload: Any) -> None:
+    async def blocking(_context: AttemptContext, _payload: Any) -> None:
         freed.wait()
 
     patient = msgspec.structs.replace(QUICK, blocked_after=timedelta(minutes=1))
@@ -125,7 +127,7 @@ async def test_an_attempt_that_ignores_every_request_to_stop_does_not_keep_its_s
         freed.wait()
 
     @shop.handlers.handler("good")
-    async def good(_context: Context, _payload: Any) -> None:
+    async def good(_context: AttemptContext, _payload: Any) -> None:
         pass
 
     one_slot = msgspec.structs.replace(QUICK, slots=1)
@@ -143,7 +145,7 @@ async def test_an_attempt_that_ignores_every_request_to_stop_does_not_keep_its_s
 
 async def test_an_async_handler_that_swallows_its_cancellation_is_given_up(shop: Shop) -> None:
     @shop.handlers.handler("stubborn")
-    async def stubborn(_context: Context, _payload: Any) -> None:
+    async def stubborn(_context: AttemptContext, _payload: Any) -> None:
         for _ in range(50):
             try:
                 await asyncio.Event().wait()
@@ -151,7 +153,7 @@ async def test_an_async_handler_that_swallows_its_cancellation_is_given_up(shop:
                 continue
 
     policy = Policy(
-        retries=Retries(most=0), grace=timedelta(0), timeout=timedelta(milliseconds=200)
+        retries=RetryPolicy(max_retries=0), grace=timedelta(0), timeout=timedelta(milliseconds=200)
     )
     run_id = await shop.submit("stubborn", policy=policy)
     async with shop.worker():
@@ -165,7 +167,7 @@ async def test_a_running_run_that_is_cancelled_stops_and_ends_as_cancelled(shop:
     stopped = threading.Event()
 
     @shop.handlers.handler("endless")
-    async def endless(_context: Context, _payload: Any) -> None:
+    async def endless(_context: AttemptContext, _payload: Any) -> None:
         try:
             await asyncio.Event().wait()
         finally:
@@ -231,7 +233,7 @@ async def test_what_outlives_the_drain_is_handed_back_unless_it_may_run_only_onc
     shop: Shop, guarantee: Guarantee, state: RunState
 ) -> None:
     @shop.handlers.handler("endless")
-    async def endless(_context: Context, _payload: Any) -> None:
+    async def endless(_context: AttemptContext, _payload: Any) -> None:
         await asyncio.Event().wait()
 
     hasty = msgspec.structs.replace(QUICK, drain=timedelta(milliseconds=100))
@@ -289,14 +291,14 @@ async def test_the_third_lost_worker_quarantines_the_run(shop: Shop) -> None:
 
 async def test_a_task_that_a_handler_left_behind_cannot_end_the_worker(shop: Shop) -> None:
     @shop.handlers.handler("careless")
-    async def careless(_context: Context, _payload: Any) -> None:
+    async def careless(_context: AttemptContext, _payload: Any) -> None:
         async def later() -> None:
             sys.exit(3)
 
         tasks.append(asyncio.ensure_future(later()))
 
     @shop.handlers.handler("good")
-    async def good(_context: Context, _payload: Any) -> None:
+    async def good(_context: AttemptContext, _payload: Any) -> None:
         pass
 
     tasks: list[object] = []

@@ -9,9 +9,9 @@ import pytest
 from tests.support import newer
 from tests.support.shop import Shop, until
 
-from rota.contract.policy import from_policy
-from rota.core.events import RunSetAside
-from rota.core.executor import Context
+from rota.contract.policy import write_policy
+from rota.core.executor import AttemptContext
+from rota.core.log_events import RunSetAside
 from rota.core.policy import Policy
 from rota.core.states import RunState
 
@@ -20,7 +20,7 @@ SUCCEEDED = RunState.SUCCEEDED
 
 async def rewrite(shop: Shop, run_id: object, parts: dict[str, Any]) -> None:
     """Give one run a policy as newer code would have written it."""
-    body = json.dumps(from_policy(Policy()) | parts)
+    body = json.dumps(write_policy(Policy()) | parts)
     await shop.conn.execute(
         "with made as (insert into rota.policies (digest, body)"
         " values (decode(md5($2), 'hex'), $2::jsonb) returning id)"
@@ -34,7 +34,7 @@ async def test_what_is_not_known_at_any_level_runs_as_usual_or_waits_and_ends_no
     shop: Shop,
 ) -> None:
     @shop.handlers.handler("noop")
-    async def noop(_: Context, __: Any) -> None: ...
+    async def noop(_: AttemptContext, __: Any) -> None: ...
 
     runs, waiting = list[UUID](), list[UUID]()
     for each in newer.newer_policies():
@@ -62,7 +62,7 @@ async def test_a_policy_that_is_not_known_keeps_its_run_waiting_and_no_other(
     called: list[str] = []
 
     @shop.handlers.handler("noop")
-    async def noop(_: Context, payload: Any) -> None:
+    async def noop(_: AttemptContext, payload: Any) -> None:
         called.append(payload)
 
     newest = await shop.submit("noop", "newer")

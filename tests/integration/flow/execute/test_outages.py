@@ -14,8 +14,8 @@ import pytest
 from tests.support.database_proxy import DatabaseProxy, database_proxy
 from tests.support.shop import QUICK, Shop, open_shop, until
 
-from rota.core.events import AttemptsCutOff, ResultsRefused, WorkersBuried
-from rota.core.executor import Context
+from rota.core.executor import AttemptContext
+from rota.core.log_events import ResultsDiscarded, WorkerIsolated, WorkersExpired
 from rota.core.outcome import Guarantee
 from rota.core.policy import Policy
 from rota.core.states import RunState
@@ -47,7 +47,7 @@ class Step:
         self.left: list[tuple[int, float]] = []
         self._waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
 
-    async def __call__(self, context: Context, _payload: Any) -> str:
+    async def __call__(self, context: AttemptContext, _payload: Any) -> str:
         event = asyncio.Event()
         self._waiting.append((asyncio.get_running_loop(), event))
         self.begun.append((context.attempt, time.monotonic()))
@@ -75,7 +75,7 @@ def serve(shop: Shop, kind: str = "step") -> Step:
     step = Step()
 
     @shop.handlers.handler(kind)
-    async def handle(context: Context, payload: Any) -> str:
+    async def handle(context: AttemptContext, payload: Any) -> str:
         return await step(context, payload)
 
     return step
@@ -83,7 +83,7 @@ def serve(shop: Shop, kind: str = "step") -> Step:
 
 async def cut_off(shop: Shop) -> bool:
     """Whether a worker no longer trusts its lease."""
-    return any(isinstance(event, AttemptsCutOff) for event in shop.events)
+    return any(isinstance(event, WorkerIsolated) for event in shop.events)
 
 
 async def recurring_job(shop: Shop, kind: str, *, overlap: str) -> UUID:
@@ -148,7 +148,7 @@ async def test_what_still_runs_after_an_outage_is_not_started_again(
 
     assert are_over == [False, False]
     assert [(run.state, run.attempt) for run in ended] == [(RunState.SUCCEEDED, 1)] * 2
-    assert not [event for event in shop.events if isinstance(event, WorkersBuried)]
+    assert not [event for event in shop.events if isinstance(event, WorkersExpired)]
 
 
 async def two(things: list[Any]) -> bool:
@@ -267,7 +267,7 @@ async def test_a_worker_that_drains_in_an_outage_records_what_it_has_when_the_da
 
     run = await shop.look(run_id)
     assert (run.state, ending.exit_code) == (RunState.SUCCEEDED, 0)
-    assert not [event for event in shop.events if isinstance(event, ResultsRefused)]
+    assert not [event for event in shop.events if isinstance(event, ResultsDiscarded)]
 
 
 async def test_a_run_whose_job_cannot_be_read_was_never_started_and_is_not_lost(

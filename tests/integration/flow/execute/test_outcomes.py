@@ -10,20 +10,22 @@ import msgspec
 from tests.support.shop import CLOCK, QUICK, Shop, until
 
 from rota.core.errors import InvalidInput
-from rota.core.executor import Context, Fail, Retry, Snooze, Stream
+from rota.core.executor import AttemptContext, Fail, Retry, Snooze, Stream
 from rota.core.outcome import Guarantee
 from rota.core.policy import Policy
-from rota.core.retry import Growth, Jitter, Retries
+from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
 from rota.core.states import RunState
 from rota.store import logs, notes
 
-AT_ONCE = Retries(most=2, growth=Growth.CONSTANT, first=timedelta(0), jitter=Jitter.NONE)
+AT_ONCE = RetryPolicy(
+    max_retries=2, growth=DelayGrowth.CONSTANT, base_delay=timedelta(0), jitter=RetryJitter.NONE
+)
 IMPATIENT = Policy(retries=AT_ONCE)
 
 
 async def test_a_waiting_run_is_carried_out_and_its_result_is_kept(shop: Shop) -> None:
     @shop.handlers.handler("add")
-    async def add(_context: Context, payload: Any) -> Any:
+    async def add(_context: AttemptContext, payload: Any) -> Any:
         return {"sum": sum(payload)}
 
     run_id = await shop.submit("add", [1, 2, 3])
@@ -38,7 +40,7 @@ async def test_a_run_that_is_claimed_ahead_starts_at_its_time_and_not_before(sho
     started: dict[str, datetime] = {}
 
     @shop.handlers.handler("note")
-    async def note(context: Context, _payload: Any) -> None:
+    async def note(context: AttemptContext, _payload: Any) -> None:
         started[context.idempotency_key] = CLOCK.now()
 
     runs: dict[str, datetime] = {}
@@ -61,7 +63,7 @@ async def test_a_run_that_is_claimed_ahead_starts_at_its_time_and_not_before(sho
 
 async def test_a_run_that_fails_is_tried_again_and_then_is_dead(shop: Shop) -> None:
     @shop.handlers.handler("broken")
-    async def broken(context: Context, _payload: Any) -> None:
+    async def broken(context: AttemptContext, _payload: Any) -> None:
         raise ValueError(f"attempt {context.attempt}")
 
     run_id = await shop.submit("broken", policy=IMPATIENT)
@@ -80,12 +82,12 @@ async def test_a_run_that_fails_is_tried_again_and_then_is_dead(shop: Shop) -> N
 
 async def test_the_traceback_of_a_failure_is_in_the_log_as_an_error(shop: Shop) -> None:
     @shop.handlers.handler("broken")
-    async def broken(_context: Context, _payload: Any) -> None:
+    async def broken(_context: AttemptContext, _payload: Any) -> None:
         # More than the log of an attempt may hold: the traceback has room of its own.
         _context.write(Stream.STDOUT, 1_100_000 * b"x")
         raise ValueError("the very reason")
 
-    run_id = await shop.submit("broken", policy=Policy(retries=Retries(most=0)))
+    run_id = await shop.submit("broken", policy=Policy(retries=RetryPolicy(max_retries=0)))
     async with shop.worker():
         await shop.ends(run_id)
     pieces = await logs.read(shop.conn, run_id)
@@ -97,7 +99,7 @@ async def test_the_traceback_of_a_failure_is_in_the_log_as_an_error(shop: Shop) 
 
 async def test_fail_means_never_again(shop: Shop) -> None:
     @shop.handlers.handler("hopeless")
-    async def hopeless(_context: Context, _payload: Any) -> None:
+    async def hopeless(_context: AttemptContext, _payload: Any) -> None:
         raise Fail("no such customer")
 
     run_id = await shop.submit("hopeless", policy=IMPATIENT)
@@ -110,7 +112,7 @@ async def test_fail_means_never_again(shop: Shop) -> None:
 
 async def test_retry_waits_as_long_as_it_was_asked_to(shop: Shop) -> None:
     @shop.handlers.handler("later")
-    async def later(context: Context, _payload: Any) -> None:
+    async def later(context: AttemptContext, _payload: Any) -> None:
         if context.attempt == 1:
             raise Retry("busy", after=timedelta(hours=1))
 
@@ -124,12 +126,12 @@ async def test_retry_waits_as_long_as_it_was_asked_to(shop: Shop) -> None:
 
 async def test_a_snooze_costs_no_retry(shop: Shop) -> None:
     @shop.handlers.handler("sleepy")
-    async def sleepy(context: Context, _payload: Any) -> str:
+    async def sleepy(context: AttemptContext, _payload: Any) -> str:
         if context.attempt <= 5:
             raise Snooze(timedelta(0))
         return "awake"
 
-    run_id = await shop.submit("sleepy", policy=Policy(retries=Retries(most=0)))
+    run_id = await shop.submit("sleepy", policy=Policy(retries=RetryPolicy(max_retries=0)))
     async with shop.worker():
         run = await shop.ends(run_id)
 
@@ -142,7 +144,7 @@ async def test_a_payload_that_is_refused_fails_at_once_with_the_reason(shop: Sho
         raise InvalidInput("payload.amount", payload, "a number")
 
     @shop.handlers.handler("strict", check=check)
-    async def strict(_context: Context, _payload: Any) -> None:
+    async def strict(_context: AttemptContext, _payload: Any) -> None:
         raise AssertionError("never called")
 
     run_id = await shop.submit("strict", {"amount": "much"}, policy=IMPATIENT)
@@ -155,7 +157,7 @@ async def test_a_payload_that_is_refused_fails_at_once_with_the_reason(shop: Sho
 
 async def test_a_result_that_is_not_json_is_a_failure_that_says_so(shop: Shop) -> None:
     @shop.handlers.handler("odd")
-    async def odd(_context: Context, _payload: Any) -> object:
+    async def odd(_context: AttemptContext, _payload: Any) -> object:
         return object()
 
     run_id = await shop.submit("odd", policy=IMPATIENT)
@@ -168,7 +170,7 @@ async def test_a_result_that_is_not_json_is_a_failure_that_says_so(shop: Shop) -
 
 async def test_an_attempt_that_takes_too_long_is_stopped_and_costs_a_retry(shop: Shop) -> None:
     @shop.handlers.handler("slow")
-    async def slow(context: Context, _payload: Any) -> str:
+    async def slow(context: AttemptContext, _payload: Any) -> str:
         if context.attempt == 1:
             await asyncio.Event().wait()
         return "quick"
@@ -184,7 +186,7 @@ async def test_an_attempt_that_takes_too_long_is_stopped_and_costs_a_retry(shop:
 
 async def test_an_at_most_once_run_that_fails_is_not_tried_again(shop: Shop) -> None:
     @shop.handlers.handler("once")
-    async def once(_context: Context, _payload: Any) -> None:
+    async def once(_context: AttemptContext, _payload: Any) -> None:
         raise ValueError("half done")
 
     policy = Policy(retries=AT_ONCE, guarantee=Guarantee.AT_MOST_ONCE)
@@ -197,10 +199,15 @@ async def test_an_at_most_once_run_that_fails_is_not_tried_again(shop: Shop) -> 
 
 async def test_a_run_past_its_deadline_expires_instead_of_being_retried(shop: Shop) -> None:
     @shop.handlers.handler("broken")
-    async def broken(_context: Context, _payload: Any) -> None:
+    async def broken(_context: AttemptContext, _payload: Any) -> None:
         raise ValueError
 
-    hour = Retries(most=3, growth=Growth.CONSTANT, first=timedelta(hours=1), jitter=Jitter.NONE)
+    hour = RetryPolicy(
+        max_retries=3,
+        growth=DelayGrowth.CONSTANT,
+        base_delay=timedelta(hours=1),
+        jitter=RetryJitter.NONE,
+    )
     deadline = CLOCK.now() + timedelta(minutes=1)
     run_id = await shop.submit("broken", policy=Policy(retries=hour), deadline_at=deadline)
     async with shop.worker():
@@ -211,7 +218,7 @@ async def test_a_run_past_its_deadline_expires_instead_of_being_retried(shop: Sh
 
 async def test_a_later_attempt_goes_on_from_the_last_checkpoint(shop: Shop) -> None:
     @shop.handlers.handler("long")
-    async def long(context: Context, _payload: Any) -> int:
+    async def long(context: AttemptContext, _payload: Any) -> int:
         done: int = await context.resume() or 0
         await context.checkpoint(done + 10)
         if context.attempt < 3:
@@ -227,7 +234,7 @@ async def test_a_later_attempt_goes_on_from_the_last_checkpoint(shop: Shop) -> N
 
 async def test_progress_and_output_can_be_seen_while_the_run_goes_on(shop: Shop) -> None:
     @shop.handlers.handler("chatty")
-    async def chatty(context: Context, _payload: Any) -> None:
+    async def chatty(context: AttemptContext, _payload: Any) -> None:
         print("first line")  # noqa: T201 — that is what is tested
         context.progress(0.25, "a quarter")
         await asyncio.Event().wait()
@@ -247,7 +254,7 @@ async def test_progress_and_output_can_be_seen_while_the_run_goes_on(shop: Shop)
 
 async def test_output_is_kept_in_order_and_cut_at_a_megabyte(shop: Shop) -> None:
     @shop.handlers.handler("loud")
-    async def loud(_context: Context, _payload: Any) -> None:
+    async def loud(_context: AttemptContext, _payload: Any) -> None:
         for number in range(60_000):
             print(f"line {number:08} of sixty thousand")  # noqa: T201 — that is what is tested
 
@@ -267,7 +274,7 @@ async def test_output_is_kept_in_order_and_cut_at_a_megabyte(shop: Shop) -> None
 
 async def test_a_kind_that_this_worker_does_not_know_is_left_alone(shop: Shop) -> None:
     @shop.handlers.handler("known")
-    async def known(_context: Context, _payload: Any) -> None:
+    async def known(_context: AttemptContext, _payload: Any) -> None:
         pass
 
     foreign = await shop.submit("unknown")
@@ -282,7 +289,7 @@ async def test_a_kind_that_this_worker_does_not_know_is_left_alone(shop: Shop) -
 
 async def test_a_running_attempt_is_stopped_at_the_deadline_of_its_run(shop: Shop) -> None:
     @shop.handlers.handler("endless")
-    async def endless(_context: Context, _payload: Any) -> None:
+    async def endless(_context: AttemptContext, _payload: Any) -> None:
         await asyncio.Event().wait()
 
     deadline = CLOCK.now() + timedelta(seconds=2)
@@ -295,7 +302,7 @@ async def test_a_running_attempt_is_stopped_at_the_deadline_of_its_run(shop: Sho
 
 async def test_a_run_that_is_claimed_after_its_deadline_does_not_start(shop: Shop) -> None:
     @shop.handlers.handler("late")
-    async def late(_context: Context, _payload: Any) -> None:
+    async def late(_context: AttemptContext, _payload: Any) -> None:
         raise AssertionError("never called")
 
     deadline = CLOCK.now() - timedelta(seconds=1)

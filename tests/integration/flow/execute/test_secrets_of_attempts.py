@@ -15,9 +15,9 @@ from tests.support.shop import Shop, until
 
 from rota.config.settings import Api
 from rota.core.errors import InvalidInput
-from rota.core.executor import Context, Retry
+from rota.core.executor import AttemptContext, Retry
 from rota.core.policy import Policy
-from rota.core.retry import Growth, Jitter, Retries
+from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
 from rota.core.states import RunState
 from rota.executors.http import Guard, HttpExecutor
 from rota.executors.shell import ShellExecutor
@@ -26,7 +26,9 @@ from rota.store.live_runs import Run
 
 CANARY = "canary-7Zq4hT9w/+x=Vb2"
 AT_ONCE = Policy(
-    retries=Retries(most=3, growth=Growth.CONSTANT, first=timedelta(0), jitter=Jitter.NONE)
+    retries=RetryPolicy(
+        max_retries=3, growth=DelayGrowth.CONSTANT, base_delay=timedelta(0), jitter=RetryJitter.NONE
+    )
 )
 
 
@@ -88,7 +90,7 @@ async def test_whatever_a_handler_says_is_kept_without_the_value(keyed: Shop, wa
     async with keyed.worker():
         for then in ("return", "fail", "raise"):
             payload = {"token": "{{secret:token}}", "then": then}
-            policy = Policy(retries=Retries(most=0))
+            policy = Policy(retries=RetryPolicy(max_retries=0))
             runs[then] = await keyed.ends(await keyed.submit(way, payload, policy=policy))
 
     assert json.loads(runs["return"].result or "") == {
@@ -110,14 +112,18 @@ async def test_the_next_attempt_sees_a_new_version(keyed: Shop) -> None:
     seen: list[str] = []
 
     @keyed.handlers.handler("impatient")
-    async def impatient(_context: Context, payload: Any) -> str:
+    async def impatient(_context: AttemptContext, payload: Any) -> str:
         seen.append(payload["token"])
         if len(seen) == 1:
             raise Retry("not with this one")
         return "done"
 
     async with keyed.worker():
-        policy = Policy(retries=Retries(most=1, growth=Growth.CONSTANT, first=timedelta(hours=1)))
+        policy = Policy(
+            retries=RetryPolicy(
+                max_retries=1, growth=DelayGrowth.CONSTANT, base_delay=timedelta(hours=1)
+            )
+        )
         payload = {"token": "{{secret:token}}"}
         run_id = await keyed.submit("impatient", payload, policy=policy)
         await until(lambda: failed_once(keyed, run_id))
@@ -141,7 +147,7 @@ async def test_a_secret_that_is_not_there_fails_the_run_at_once_and_is_named(key
     calls: list[Any] = []
 
     @keyed.handlers.handler("never")
-    async def never(_context: Context, payload: Any) -> None:
+    async def never(_context: AttemptContext, payload: Any) -> None:
         calls.append(payload)
 
     async with keyed.worker():
@@ -168,10 +174,14 @@ async def test_a_worker_without_the_key_fails_such_runs_clearly_and_tries_again(
     seen: list[str] = []
 
     @shop.handlers.handler("keep")
-    async def keep(_context: Context, payload: Any) -> None:
+    async def keep(_context: AttemptContext, payload: Any) -> None:
         seen.append(payload)
 
-    policy = Policy(retries=Retries(most=1, growth=Growth.CONSTANT, first=timedelta(hours=1)))
+    policy = Policy(
+        retries=RetryPolicy(
+            max_retries=1, growth=DelayGrowth.CONSTANT, base_delay=timedelta(hours=1)
+        )
+    )
     async with shop.worker():
         run_id = await shop.submit("keep", "{{secret:token}}", policy=policy)
         plain_id = await shop.submit("keep", "nothing secret")
@@ -197,14 +207,14 @@ async def test_a_wrong_key_or_a_broken_file_is_told_and_not_shown(
     shop.api = Api(master_key=file)
 
     @shop.handlers.handler("keep")
-    async def keep(_context: Context, _payload: Any) -> None:
+    async def keep(_context: AttemptContext, _payload: Any) -> None:
         raise AssertionError
 
     told = []
     async with shop.worker():
         for key in ("17" * 32, "no key at all"):
             file.write_text(key)
-            policy = Policy(retries=Retries(most=0))
+            policy = Policy(retries=RetryPolicy(max_retries=0))
             run = await shop.ends(await shop.submit("keep", "{{secret:token}}", policy=policy))
             told.append(error_of(run))
 
@@ -227,7 +237,7 @@ async def test_a_program_gets_it_in_its_environment_and_no_command_line_shows_it
             "env": {"TOKEN": "{{secret:token}}"},
             "stdin": "in: {{secret:token}}\n",
         }
-        policy = Policy(retries=Retries(most=0))
+        policy = Policy(retries=RetryPolicy(max_retries=0))
         run_id = await keyed.submit("shell", payload, policy=policy)
         await until(lambda: exists(started))
         lines = command_lines()
@@ -289,7 +299,7 @@ async def test_what_an_attempt_wants_back_unchanged_must_not_hold_a_secret(keyed
     refused: list[str] = []
 
     @keyed.handlers.handler("hoarding")
-    async def hoarding(context: Context, payload: Any) -> None:
+    async def hoarding(context: AttemptContext, payload: Any) -> None:
         for keep in (context.checkpoint, context.hand_out):
             try:
                 await keep([payload["token"]])

@@ -13,11 +13,11 @@ from aiohttp import web
 from tests.support.shop import CLOCK, QUICK, Shop, until
 
 from rota.config.settings import Worker
-from rota.core.events import AttemptsEnded, TargetDown, TargetUp
-from rota.core.executor import Context, Fail
+from rota.core.executor import AttemptContext, Fail
+from rota.core.log_events import AttemptsEnded, TargetDown, TargetUp
 from rota.core.outcome import Guarantee
 from rota.core.policy import Policy
-from rota.core.retry import Growth, Jitter, Retries
+from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
 from rota.core.states import RunState
 from rota.executors.http import Guard, HttpExecutor
 from rota.flow.observe.explaining import Explanation, explain
@@ -36,7 +36,9 @@ WARY: Worker = msgspec.structs.replace(
 PATIENT: Worker = msgspec.structs.replace(
     WARY, breaker_pause=timedelta(minutes=10), breaker_longest=timedelta(minutes=10)
 )
-AT_ONCE = Retries(most=3, growth=Growth.CONSTANT, first=timedelta(0), jitter=Jitter.NONE)
+AT_ONCE = RetryPolicy(
+    max_retries=3, growth=DelayGrowth.CONSTANT, base_delay=timedelta(0), jitter=RetryJitter.NONE
+)
 
 
 @dataclass
@@ -102,7 +104,7 @@ async def turned_away(shop: Shop, run_id: UUID) -> Explanation:
 async def break_down(shop: Shop, url: str) -> None:
     """Use runs up on a target until it is known to be down."""
     for _ in range(WARY.breaker_after):
-        await shop.submit("http", {"url": url}, policy=Policy(retries=Retries(most=0)))
+        await shop.submit("http", {"url": url}, policy=Policy(retries=RetryPolicy(max_retries=0)))
     await down(shop)
 
 
@@ -209,15 +211,15 @@ async def test_jobs_that_name_the_same_target_are_spared_by_each_others_failures
     called = 0
 
     @shop.handlers.handler("charge")
-    async def charge(_context: Context, _payload: Any) -> None:
+    async def charge(_context: AttemptContext, _payload: Any) -> None:
         raise ConnectionError("no answer")
 
     @shop.handlers.handler("refund")
-    async def refund(_context: Context, _payload: Any) -> None:
+    async def refund(_context: AttemptContext, _payload: Any) -> None:
         nonlocal called
         called += 1
 
-    named = Policy(target="payments", retries=Retries(most=0))
+    named = Policy(target="payments", retries=RetryPolicy(max_retries=0))
     async with shop.worker(PATIENT):
         for _ in range(5):
             await shop.submit("charge", policy=named)
@@ -232,7 +234,7 @@ async def test_jobs_that_name_the_same_target_are_spared_by_each_others_failures
 
 async def test_a_failure_for_good_is_none_of_the_target(shop: Shop) -> None:
     @shop.handlers.handler("charge")
-    async def charge(_context: Context, _payload: Any) -> None:
+    async def charge(_context: AttemptContext, _payload: Any) -> None:
         raise Fail("the card is stolen")
 
     named = Policy(target="payments")

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from tests.support.shop import Shop, open_shop, until
 
-from rota.core.executor import Context
+from rota.core.executor import AttemptContext
 from rota.core.states import RunState
 from rota.store import live_runs
 
@@ -18,7 +18,7 @@ async def test_an_older_attempt_that_ends_late_leaves_the_newer_one_vouched_for(
         begun: dict[int, tuple[asyncio.AbstractEventLoop, asyncio.Event]] = {}
 
         @shop.handlers.handler("wait")
-        async def wait(context: Context, _payload: Any) -> None:
+        async def wait(context: AttemptContext, _payload: Any) -> None:
             begun[context.attempt] = (asyncio.get_running_loop(), asyncio.Event())
             await begun[context.attempt][1].wait()
 

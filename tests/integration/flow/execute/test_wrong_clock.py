@@ -7,13 +7,15 @@ import pytest
 from tests.support.shop import Shop, until
 from tests.support.wrong_clock import WrongClock
 
-from rota.core.executor import Context, Retry
+from rota.core.executor import AttemptContext, Retry
 from rota.core.policy import Policy
-from rota.core.retry import Growth, Jitter, Retries
+from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
 from rota.core.states import RunState
 
 HOUR = timedelta(hours=1)
-AT_ONCE = Retries(most=2, growth=Growth.CONSTANT, first=timedelta(0), jitter=Jitter.NONE)
+AT_ONCE = RetryPolicy(
+    max_retries=2, growth=DelayGrowth.CONSTANT, base_delay=timedelta(0), jitter=RetryJitter.NONE
+)
 OFFSETS = pytest.mark.parametrize("offset", [HOUR, -HOUR], ids=["+1 h", "-1 h"])
 
 
@@ -24,7 +26,7 @@ async def test_a_deadline_that_has_not_come_leaves_time_to_retry(
     tries = iter(range(2))
 
     @shop.handlers.handler("second try")
-    async def second_try(_context: Context, _payload: Any) -> None:
+    async def second_try(_context: AttemptContext, _payload: Any) -> None:
         if next(tries) == 0:
             raise Retry("not yet")
 
@@ -44,7 +46,7 @@ async def test_what_a_handler_prints_is_stored_with_the_databases_time(
     shop: Shop, offset: timedelta
 ) -> None:
     @shop.handlers.handler("speak")
-    async def speak(_context: Context, _payload: Any) -> None:
+    async def speak(_context: AttemptContext, _payload: Any) -> None:
         print("hello")  # noqa: T201
 
     async def line() -> Any:

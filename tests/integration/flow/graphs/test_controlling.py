@@ -6,12 +6,12 @@ import pytest
 from tests.support.graphing import Graphing, diamond, steps
 
 from rota.contract.graph import read_graph
-from rota.core.bulk import RunFilter
+from rota.core.bulk_operations import BulkRunFilter
 from rota.core.errors import Conflict, IllegalMove, NotFound
-from rota.core.limits import Limit
+from rota.core.limits import JobLimit
 from rota.core.overlap import Overlap
 from rota.core.states import RunState
-from rota.core.submission import RunSpec
+from rota.core.submissions import RunSpec
 from rota.flow.dispatch.gated import GatedClaims
 from rota.flow.graphs.controlling import pause, resume, retry_failed
 from rota.flow.submit.cancelling import cancel
@@ -304,7 +304,7 @@ async def claim_gated(graphing: Graphing) -> int:
 async def test_a_graph_run_holds_its_place_behind_a_limit_until_its_last_step_ended(
     graphing: Graphing,
 ) -> None:
-    one = Limit(key="ledger", most=1)
+    one = JobLimit(key="ledger", max_running=1)
     first = await graphing.waiting(steps("a"), limits=(one,))
     second = await graphing.waiting(steps("a"), limits=(one,))
 
@@ -344,7 +344,7 @@ async def test_dead_steps_are_no_dead_letters_of_their_own(graphing: Graphing) -
     run_id = await graphing.run(steps("a"))
     await graphing.end_and_advance(run_id, "a", state="dead")
 
-    dead = await revival.find_dead(graphing.conn, RunFilter(), tenant_id=1, most=10, batch=10)
+    dead = await revival.find_dead(graphing.conn, BulkRunFilter(), tenant_id=1, most=10, batch=10)
 
     assert dead == (1, [run_id])
 

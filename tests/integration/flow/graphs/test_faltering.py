@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from tests.support.graphing import Graphing, Only, steps
 
-from rota.core.events import AdvanceFailed, AdvancePutOff, EngineEvent
+from rota.core.log_events import EngineEvent, GraphAdvanceDelayed, GraphAdvanceFailed
 from rota.core.states import RunState
 from rota.flow.graphs.advancing import Advancing
 from rota.flow.graphs.faltering import PAUSE, TRIES
@@ -18,14 +18,14 @@ class Node:
 
     def __init__(self, graphing: Graphing) -> None:
         self.now = 0.0
-        self.said: list[EngineEvent] = []
+        self.to_values: list[EngineEvent] = []
         self.advancing = Advancing(
             source=Only(graphing.conn),
             made=lambda: None,
             freed=lambda: None,
             wake=lambda: None,
             monotonic=lambda: self.now,
-            emit=self.said.append,
+            emit=self.to_values.append,
         )
 
     async def look(self, *, after: float = 0.0) -> None:
@@ -36,10 +36,10 @@ class Node:
             self.now += 0.02
 
     def ends(self) -> list[UUID]:
-        return [each.run_id for each in self.said if isinstance(each, AdvanceFailed)]
+        return [each.run_id for each in self.to_values if isinstance(each, GraphAdvanceFailed)]
 
     def puts_off(self) -> list[int]:
-        return [each.tries for each in self.said if isinstance(each, AdvancePutOff)]
+        return [each.tries for each in self.to_values if isinstance(each, GraphAdvanceDelayed)]
 
 
 @pytest.fixture
@@ -71,8 +71,8 @@ async def test_an_error_nobody_foresaw_in_one_graph_run_does_not_stop_the_others
     assert [list(await graphing.live(run_id)) for run_id in good] == [["b"]] * 3
     assert (await graphing.world.get(bad)).state is RunState.BLOCKED
     assert await graphing.marks() == 1
-    (told,) = node.said
-    assert isinstance(told, AdvancePutOff)
+    (told,) = node.to_values
+    assert isinstance(told, GraphAdvanceDelayed)
     assert (told.run_id, told.tries) == (bad, 1)
     assert told.reason.startswith("ValueError: invalid literal for int()")
 

@@ -17,7 +17,7 @@ import pytest
 from tests.support.graphing import Graphing, diamond, steps
 from tests.support.world import ALWAYS_SEEN
 
-from rota.core.ids import step_run_id
+from rota.core.ids import derive_step_run_id
 from rota.core.states import RunState
 from rota.flow.graphs.advancing import Advancing
 from rota.store import graphs, live_runs, sessions
@@ -165,7 +165,7 @@ async def test_members_that_end_together_leave_one_mark(graphing: Graphing) -> N
     (row,) = await graphing.conn.fetch("select * from rota.live_runs where member = 0")
     values = {
         **cast("dict[str, Any]", row),
-        "id": step_run_id(run_id, 0, member=1, round_=0),
+        "id": derive_step_run_id(run_id, 0, member=1, round_=0),
         "member": 1,
     }
     places = ", ".join(f"${n}" for n in range(1, len(values) + 1))

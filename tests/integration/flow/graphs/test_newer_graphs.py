@@ -7,7 +7,7 @@ import pytest
 from tests.support import newer
 from tests.support.graphing import Graphing, steps
 
-from rota.core.events import EngineEvent, RunSetAside
+from rota.core.log_events import EngineEvent, RunSetAside
 
 
 async def rewrite(graphing: Graphing, **parts: Any) -> None:

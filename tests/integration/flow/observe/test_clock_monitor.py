@@ -11,7 +11,7 @@ from tests.support.silence import silence
 from tests.support.world import NOON, World
 
 from rota.core.errors import StoreUnavailable
-from rota.core.events import ClockApart, ClockCorrected, ClockMeasured
+from rota.core.log_events import ClockCorrected, ClockMeasured, ClockSkewed
 from rota.flow.observe.clock_monitor import WARNING_INTERVAL_S, ClockMonitor
 from rota.runtime.clock import MovedClock, SystemClock
 from rota.runtime.database_clock import DatabaseClock
@@ -77,7 +77,7 @@ async def test_a_clock_that_is_nearly_right_is_measured_and_not_warned_of(
     await machine.monitor.tick()
 
     assert [event.by for event in machine.told(ClockMeasured)] == [-seconds * SECOND]
-    assert machine.told(ClockApart) == []
+    assert machine.told(ClockSkewed) == []
     assert not machine.monitor.is_beyond_limit
 
 
@@ -86,12 +86,12 @@ async def test_a_wrong_clock_is_warned_of_once_and_then_every_few_minutes(machin
 
     await machine.monitor.tick()
     await machine.monitor.tick()
-    at_first = machine.told(ClockApart)
+    at_first = machine.told(ClockSkewed)
     await machine.pass_time(WARNING_INTERVAL_S)
     await machine.monitor.tick()
 
     assert [event.by for event in at_first] == [5 * SECOND]
-    assert len(machine.told(ClockApart)) == 2
+    assert len(machine.told(ClockSkewed)) == 2
 
 
 async def test_a_clock_that_gets_worse_than_the_limit_is_warned_of_again(machine: Machine) -> None:
@@ -103,7 +103,7 @@ async def test_a_clock_that_gets_worse_than_the_limit_is_warned_of_again(machine
     await machine.monitor.tick()
 
     assert (was_beyond, machine.monitor.is_beyond_limit) == (False, True)
-    assert [event.by for event in machine.told(ClockApart)] == [-5 * SECOND, -31 * SECOND]
+    assert [event.by for event in machine.told(ClockSkewed)] == [-5 * SECOND, -31 * SECOND]
 
 
 async def test_the_log_says_when_the_clock_is_right_again(machine: Machine) -> None:

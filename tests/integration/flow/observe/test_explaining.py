@@ -9,8 +9,8 @@ from tests.support.world import ALWAYS_SEEN, TTL, World
 
 from rota.core.errors import NotFound
 from rota.core.lanes import Lane
-from rota.core.limits import Limits, Rate
-from rota.core.states import BIRTHS, RunState
+from rota.core.limits import GateLimits, RateLimit
+from rota.core.states import INITIAL_STATES, RunState
 from rota.flow.dispatch.gated import GatedClaims
 from rota.flow.observe.explaining import Explanation, explain
 from rota.store import gates, live_runs, names, sessions
@@ -57,7 +57,7 @@ async def retry(world: World, session_id: UUID, run: Claimed, **given: Any) -> N
 
 
 async def gate(world: World, key: str = "key:customer:7", **limits: Any) -> int:
-    return await gates.put(world.conn, 1, key, Limits(**limits))
+    return await gates.put(world.conn, 1, key, GateLimits(**limits))
 
 
 async def tenant(world: World, name: str) -> int:
@@ -143,7 +143,7 @@ async def test_every_ending_is_explained_by_its_reason(
         " left_state) values ($1, $1, $2, $2, $2, $2, 1, 1, 1, 1, 1, $3, 'tick', 5, $4, $5)"
     )
     run_id = world.new_id()
-    left = None if state in BIRTHS else "running"
+    left = None if state in INITIAL_STATES else "running"
     await world.conn.execute(made, run_id, world.now, state.value, reason, left)
 
     told = await why(world, run_id)
@@ -303,7 +303,7 @@ async def test_a_worker_that_died_or_drains_serves_nobody(world: World) -> None:
 
 
 async def test_a_limit_names_the_runs_that_hold_it(world: World) -> None:
-    two = await gate(world, most=2)
+    two = await gate(world, max_running=2)
     await world.runs(3, gates=(two,))
     session = await worker(world)
     held = [run.id for run in await claim_gated(world, session)]
@@ -323,7 +323,7 @@ async def test_of_many_that_hold_a_limit_five_are_named_and_the_others_counted(
     world: World,
 ) -> None:
     session = await worker(world)
-    seven = await gate(world, most=7)
+    seven = await gate(world, max_running=7)
     await world.runs(7, gates=(seven,))
     await claim_gated(world, session)
     waiting = await world.run(gates=(seven,))
@@ -336,7 +336,7 @@ async def test_of_many_that_hold_a_limit_five_are_named_and_the_others_counted(
 
 async def test_an_open_gate_holds_nobody(world: World) -> None:
     session = await worker(world)
-    run_id = await world.run(gates=(await gate(world, most=2),))
+    run_id = await world.run(gates=(await gate(world, max_running=2),))
 
     assert (await why(world, run_id)).code == "about_to_start"
     assert len(await claim_gated(world, session)) == 1
@@ -344,7 +344,7 @@ async def test_an_open_gate_holds_nobody(world: World) -> None:
 
 async def test_a_second_gate_holds_as_well_as_the_first(world: World) -> None:
     session = await worker(world)
-    wide, narrow = await gate(world, most=9), await gate(world, "key:all", most=1)
+    wide, narrow = await gate(world, max_running=9), await gate(world, "key:all", max_running=1)
     await world.run(gates=(narrow,))
     await claim_gated(world, session)
     run_id = await world.run(gates=(wide, narrow))
@@ -356,7 +356,7 @@ async def test_a_second_gate_holds_as_well_as_the_first(world: World) -> None:
 
 async def test_a_rate_says_when_the_next_place_comes_and_keeps_its_word(world: World) -> None:
     session = await worker(world)
-    slow = await gate(world, rate=Rate(count=6, per=timedelta(minutes=1)))
+    slow = await gate(world, rate=RateLimit(count=6, per=timedelta(minutes=1)))
     await world.runs(2, gates=(slow,))
     (first,) = await claim_gated(world, session)
     (waiting,) = set(await all_ids(world)) - {first.id}
@@ -379,7 +379,7 @@ async def test_the_limit_of_a_queue_counts_other_tenants_but_does_not_name_them(
     world: World,
 ) -> None:
     other = await tenant(world, "other")
-    await gates.limit_queue(world.conn, world.queue_id, Limits(most=2))
+    await gates.limit_queue(world.conn, world.queue_id, GateLimits(max_running=2))
     session = await worker(world)
     foreign = await world.run(tenant_id=other)
     own = await world.run()
@@ -396,7 +396,7 @@ async def test_the_limit_of_a_queue_counts_other_tenants_but_does_not_name_them(
 
 async def test_the_limit_of_a_tenant_is_its_own(world: World) -> None:
     other = await tenant(world, "other")
-    await gates.limit_tenant(world.conn, 1, Limits(most=1))
+    await gates.limit_tenant(world.conn, 1, GateLimits(max_running=1))
     session = await worker(world)
     await world.run()
     await world.claim(session)
@@ -487,7 +487,7 @@ async def test_runs_of_other_tenants_and_of_kinds_nobody_serves_are_not_before_i
 
 async def test_a_gated_run_waits_behind_those_at_the_same_gate(world: World) -> None:
     await worker(world)
-    wide = await gate(world, most=100)
+    wide = await gate(world, max_running=100)
     await world.runs(2)
     await world.runs(3, gates=(wide,))
     run_id = await world.run(gates=(wide,))

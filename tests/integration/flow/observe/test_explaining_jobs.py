@@ -9,7 +9,7 @@ from tests.support.world import World
 
 from rota.core.errors import NotFound
 from rota.core.overlap import Overlap, WhenQueuePaused
-from rota.core.submission import JobSpec
+from rota.core.submissions import JobSpec
 from rota.flow.observe.explaining import Explanation, explain_job
 from rota.flow.submit.changing import delete, pause
 from rota.flow.submit.submitting import define

@@ -9,7 +9,7 @@ from tests.integration.flow.observe.test_explaining import claim_gated, gate, wo
 from tests.support.world import World
 
 from rota.core.lanes import Lane
-from rota.core.limits import Limits, Rate
+from rota.core.limits import GateLimits, RateLimit
 from rota.core.states import RunState
 from rota.flow.dispatch.guarded import claim_guarded, gates_in_force
 from rota.flow.observe.explaining import explain
@@ -45,13 +45,13 @@ async def claim_all(world: World, session_id: UUID) -> set[UUID]:
 async def furnish(world: World, chance: Random) -> None:
     """Limits of queue and tenants, gates of all sorts, and runs before them."""
     if chance.random() < 0.3:
-        limits = Limits(most=chance.randint(1, 12))
+        limits = GateLimits(max_running=chance.randint(1, 12))
         await gates.limit_queue(world.conn, world.queue_id, limits)
     if chance.random() < 0.4:
-        await gates.limit_tenant(world.conn, 1, Limits(most=chance.randint(1, 6)))
+        await gates.limit_tenant(world.conn, 1, GateLimits(max_running=chance.randint(1, 6)))
     if chance.random() < 0.2:
         await gates.pause_tenant(world.conn, 2)
-    rate = Rate(count=10, per=timedelta(minutes=1), burst=2)
+    rate = RateLimit(count=10, per=timedelta(minutes=1), burst=2)
     keys = [
         await gate(world, "key:a", most=chance.randint(1, 3)),
         await gate(world, "key:b", most=chance.randint(1, 3)),

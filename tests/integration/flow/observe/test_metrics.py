@@ -10,7 +10,7 @@ from tests.integration.flow.observe.test_statistics import ended
 from tests.support.scraping import labels_of, scrape, value_of
 from tests.support.world import TTL, World
 
-from rota.core.limits import Limits
+from rota.core.limits import GateLimits
 from rota.core.states import JobState, RunState
 from rota.flow.observe.meter import MOST_VALUES, Meter
 from rota.flow.observe.metrics import gather, without_database
@@ -42,7 +42,7 @@ async def test_an_empty_cluster_has_a_page_that_says_so(world: World) -> None:
 
 async def test_what_waits_and_runs_is_counted_by_queue(world: World) -> None:
     mail = await names.queue_id(world.conn, 'mail "fast"')
-    gate = await gates.put(world.conn, 1, "key:k", Limits(most=1))
+    gate = await gates.put(world.conn, 1, "key:k", GateLimits(max_running=1))
     await world.runs(3)
     await world.run(tenant_id=2)
     await world.run(gates=(gate,))

@@ -7,7 +7,7 @@ import pytest
 from tests.support.world import World
 
 from rota.core.errors import InvalidInput
-from rota.core.limits import Limits
+from rota.core.limits import GateLimits
 from rota.core.states import RunState
 from rota.flow.observe import statistics
 from rota.flow.observe.statistics import Span, overview, series, slices
@@ -125,7 +125,7 @@ async def test_a_pace_beyond_the_sample_is_measured_over_a_shorter_time(
 
 
 async def test_what_waits_is_shown_by_queue_with_the_oldest(world: World) -> None:
-    gate = await gates.put(world.conn, 1, "key:k", Limits(most=1))
+    gate = await gates.put(world.conn, 1, "key:k", GateLimits(max_running=1))
     await world.runs(2, priority=9)
     await world.run(gates=(gate,))
     await world.run(due_at=world.now + timedelta(hours=1))

@@ -5,7 +5,7 @@ from typing import Any
 
 from opentelemetry import trace
 
-from rota.core.executor import Context
+from rota.core.executor import AttemptContext
 from rota.executors.python import Handlers
 from rota.executors.python.contexts import SyncContext
 
@@ -24,5 +24,5 @@ def apart(context: SyncContext, _payload: Any) -> list[str | None]:
 
 
 @handlers.handler("apart and async", isolation="process")
-async def apart_and_async(context: Context, _payload: Any) -> list[str | None]:
+async def apart_and_async(context: AttemptContext, _payload: Any) -> list[str | None]:
     return known(context)

@@ -11,8 +11,8 @@ import pytest
 from tests.support.world import NOON, World
 
 from rota.contract.schedule import read_schedule, write_schedule
-from rota.core.events import EngineEvent
 from rota.core.lease import SHARD_LEASE
+from rota.core.log_events import EngineEvent
 from rota.core.time import planning
 from rota.flow.schedule.agenda import Agenda
 from rota.flow.schedule.firing import FiringDue
@@ -113,7 +113,7 @@ class Stage:
         """A job as it is written: its first tick computed, its schedule stored."""
         job_id = self.world.new_id()
         read = read_schedule(schedule, now=self.world.now, seed=str(job_id))
-        first = planning.next_tick(read, self.world.now)
+        first = planning.plan_next_tick(read, self.world.now)
         assert first is not None
         body = json.dumps(write_schedule(read), sort_keys=True)
         values: dict[str, object] = {

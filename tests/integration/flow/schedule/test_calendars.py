@@ -8,9 +8,9 @@ from uuid import UUID
 
 from tests.integration.flow.schedule.conftest import OneConnection, Scheduler, Stage
 
-from rota.core.events import JobQuarantined
+from rota.core.log_events import JobQuarantined
 from rota.core.overlap import Overlap
-from rota.core.submission import JobSpec
+from rota.core.submissions import JobSpec
 from rota.flow.schedule.minding_calendars import EVERY, MindingCalendars, look_at
 from rota.flow.schedule.rulebook import Rulebook
 from rota.flow.submit.rescheduling import follow_calendar

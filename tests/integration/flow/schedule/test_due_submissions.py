@@ -6,11 +6,11 @@ from uuid import UUID
 from tests.integration.flow.schedule.conftest import Stage
 from tests.support.world import NOON
 
-from rota.core.events import TicksFired
+from rota.core.log_events import TicksFired
 from rota.core.policy import Policy
-from rota.core.shard import shard_of
-from rota.core.submission import JobSpec
-from rota.core.time.moments import rfc3339
+from rota.core.shard import compute_shard
+from rota.core.submissions import JobSpec
+from rota.core.time.moments import to_rfc3339
 from rota.flow.submit.drafting import Origin
 from rota.flow.submit.submitting import submit
 from rota.store import gates, shards, submissions
@@ -25,7 +25,7 @@ async def submit_at(stage: Stage, *times: datetime) -> list[UUID]:
         JobSpec(
             name="invoice",
             kind="noop",
-            schedule={"at": rfc3339(at)},
+            schedule={"at": to_rfc3339(at)},
             payload={"n": 1},
             labels={"team": "a"},
             user_id="kim",
@@ -123,7 +123,7 @@ async def test_a_scheduler_that_lost_a_shard_moves_nothing_of_it(stage: Stage) -
     ids = await submit_at(stage, *([NOON + SECOND] * 50))
     before = await world.own()
     await world.advance(seconds=7)
-    lost = shard_of(ids[0])
+    lost = compute_shard(ids[0])
     after = await shards.hold(
         world.conn, owner=before.owner, shards=[lost], ttl=timedelta(seconds=6)
     )
@@ -136,7 +136,7 @@ async def test_a_scheduler_that_lost_a_shard_moves_nothing_of_it(stage: Stage) -
         per_shard=1000,
     )
 
-    theirs = {id_ for id_ in ids if shard_of(id_) == lost}
+    theirs = {id_ for id_ in ids if compute_shard(id_) == lost}
     assert set(stale.ids or ()) == set(ids) - theirs
     assert lost not in (stale.shards or ())
     assert set(fresh.ids or ()) == theirs

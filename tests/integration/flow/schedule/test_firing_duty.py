@@ -5,9 +5,9 @@ from datetime import timedelta
 from tests.integration.flow.schedule.conftest import Stage
 from tests.support.world import NOON
 
-from rota.core.events import FiresRefused
-from rota.core.ids import tick_run_id
-from rota.core.shard import shard_of
+from rota.core.ids import derive_tick_run_id
+from rota.core.log_events import TicksRejected
+from rota.core.shard import compute_shard
 from rota.core.states import RunState
 from rota.store import jobs
 from rota.store.cursors import Ownership
@@ -25,7 +25,7 @@ async def test_every_tick_of_a_cron_job_becomes_one_run(stage: Stage) -> None:
 
     runs = await stage.runs_of(job)
     assert runs == [(f"12:00:{second:02}", "queued") for second in range(1, 10)]
-    assert scheduler.told(FiresRefused) == []
+    assert scheduler.told(TicksRejected) == []
 
 
 async def test_a_tick_is_decided_just_before_its_time_and_its_run_is_ready_at_its_time(
@@ -42,7 +42,7 @@ async def test_a_tick_is_decided_just_before_its_time_and_its_run_is_ready_at_it
     await scheduler.fire()
 
     assert too_early == []
-    run = await stage.world.get(tick_run_id(job, NOON + 3.25 * SECOND))
+    run = await stage.world.get(derive_tick_run_id(job, NOON + 3.25 * SECOND))
     assert (run.state, run.due_at) == (RunState.QUEUED, NOON + 3.25 * SECOND)
     ready_at = await stage.world.conn.fetchval(
         "select ready_at from rota.live_runs where id = $1", run.id
@@ -90,7 +90,7 @@ async def test_a_job_that_is_paused_while_in_memory_does_not_fire(stage: Stage) 
     await scheduler.fire()
 
     assert await stage.runs_of(job) == []
-    assert [event.count for event in scheduler.told(FiresRefused)] == [1]
+    assert [event.count for event in scheduler.told(TicksRejected)] == [1]
     assert len(scheduler.agenda) == 0
 
 
@@ -192,8 +192,8 @@ async def test_a_frozen_scheduler_that_thaws_fires_nothing(stage: Stage) -> None
 
     assert count == 7
     assert await stage.world.count("live_runs") == count
-    assert [event.count for event in frozen.told(FiresRefused)] == [1]
-    assert shard_of(job) in other.tenure.epochs
+    assert [event.count for event in frozen.told(TicksRejected)] == [1]
+    assert compute_shard(job) in other.tenure.epochs
 
 
 async def test_a_scheduler_whose_renewals_fail_stops_by_its_own_clock(stage: Stage) -> None:

@@ -7,9 +7,9 @@ from uuid import UUID
 from tests.integration.flow.schedule.conftest import Scheduler, Stage
 from tests.support.world import ALWAYS_SEEN
 
-from rota.core.events import ShardsMoved
 from rota.core.lease import SHARD_LEASE
-from rota.core.shard import SHARDS
+from rota.core.log_events import ShardsMoved
+from rota.core.shard import SHARD_COUNT
 from rota.store import sessions
 from rota.store.sessions import Role
 
@@ -30,8 +30,8 @@ async def test_one_scheduler_holds_everything_at_once(stage: Stage) -> None:
 
     await scheduler.lease()
 
-    assert held(scheduler) == [SHARDS]
-    assert scheduler.told(ShardsMoved)[0].taken == SHARDS
+    assert held(scheduler) == [SHARD_COUNT]
+    assert scheduler.told(ShardsMoved)[0].taken == SHARD_COUNT
 
 
 async def test_schedulers_come_to_even_shares_and_never_hold_one_shard_together(
@@ -46,7 +46,7 @@ async def test_schedulers_come_to_even_shares_and_never_hold_one_shard_together(
 
     assert of_two == [64, 64]
     assert sorted(held(one, two, three)) == [42, 43, 43]
-    assert len({*one.tenure.epochs, *two.tenure.epochs, *three.tenure.epochs}) == SHARDS
+    assert len({*one.tenure.epochs, *two.tenure.epochs, *three.tenure.epochs}) == SHARD_COUNT
 
 
 async def test_the_shards_of_a_dead_scheduler_move_when_its_lease_is_over(stage: Stage) -> None:
@@ -55,7 +55,7 @@ async def test_the_shards_of_a_dead_scheduler_move_when_its_lease_is_over(stage:
     last_renewal = stage.clock.monotonic() - 0.5
 
     rest = 0.0
-    while held(living) != [SHARDS]:
+    while held(living) != [SHARD_COUNT]:
         await stage.advance(seconds=max(rest, 0.001))
         rest = await living.leasing.tick()
 
@@ -70,7 +70,7 @@ async def test_a_scheduler_that_leaves_gives_its_shards_back_at_once(stage: Stag
     await leaving.leasing.let_go()
     await staying.lease()
 
-    assert held(leaving, staying) == [0, SHARDS]
+    assert held(leaving, staying) == [0, SHARD_COUNT]
     live = await sessions.live(stage.world.conn, Role.SCHEDULER)
     assert [one.name for one in live] == ["staying"]
 
@@ -88,8 +88,8 @@ async def test_a_scheduler_that_slept_too_long_takes_its_shards_with_new_epochs(
 
     after = scheduler.tenure.ownership
     assert after.owner == before.owner
-    assert all(after.epochs[shard] == before.epochs[shard] + 1 for shard in range(SHARDS))
-    assert [event.lost for event in scheduler.told(ShardsMoved)] == [0, SHARDS]
+    assert all(after.epochs[shard] == before.epochs[shard] + 1 for shard in range(SHARD_COUNT))
+    assert [event.lost for event in scheduler.told(ShardsMoved)] == [0, SHARD_COUNT]
 
 
 async def test_a_scheduler_whose_session_was_expired_begins_anew_under_another_name(
@@ -105,8 +105,8 @@ async def test_a_scheduler_whose_session_was_expired_begins_anew_under_another_n
 
     after = scheduler.tenure.ownership
     assert after.owner != before.owner
-    assert all(after.epochs[shard] == before.epochs[shard] + 1 for shard in range(SHARDS))
-    assert [event.lost for event in scheduler.told(ShardsMoved)] == [0, SHARDS, 0]
+    assert all(after.epochs[shard] == before.epochs[shard] + 1 for shard in range(SHARD_COUNT))
+    assert [event.lost for event in scheduler.told(ShardsMoved)] == [0, SHARD_COUNT, 0]
 
 
 async def test_renewing_changes_no_epoch(stage: Stage) -> None:
@@ -128,7 +128,7 @@ async def test_a_clock_that_is_seconds_off_does_no_harm(stage: Stage) -> None:
     await scheduler.lease()
     await scheduler.lease()
 
-    assert held(scheduler) == [SHARDS]
+    assert held(scheduler) == [SHARD_COUNT]
 
 
 async def test_a_clock_that_is_far_off_owns_no_shards_until_it_is_set(stage: Stage) -> None:
@@ -167,5 +167,5 @@ async def test_after_any_coming_and_going_all_shards_are_held_once(stage: Stage)
     for scheduler in crew:
         assert not owners.keys() & scheduler.tenure.epochs.keys()
         owners |= dict.fromkeys(scheduler.tenure.epochs, scheduler.tenure.ownership.owner)
-    assert len(owners) == SHARDS
+    assert len(owners) == SHARD_COUNT
     assert sorted(held(*crew)) == [25, 25, 26, 26, 26]

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from tests.integration.flow.schedule.conftest import Scheduler, Stage
 
-from rota.core.events import FiresRefused, TicksCaughtUp
-from rota.core.ids import tick_run_id
+from rota.core.ids import derive_tick_run_id
+from rota.core.log_events import TicksCaughtUp, TicksRejected
 
 HOUR = "0 * * * *"
 
@@ -39,10 +39,10 @@ async def test_by_default_the_latest_missed_tick_runs_and_stands_for_the_others(
         "first": "2026-07-01T13:00:00Z",
         "last": "2026-07-01T16:00:00Z",
         "at_least": False,
-        "into": str(tick_run_id(job, stage.world.now.replace(minute=0))),
+        "into": str(derive_tick_run_id(job, stage.world.now.replace(minute=0))),
     }
     assert [(e.ran, e.recorded) for e in scheduler.told(TicksCaughtUp)] == [(1, 4)]
-    assert scheduler.told(FiresRefused) == []
+    assert scheduler.told(TicksRejected) == []
 
 
 async def test_all_of_them_run_in_order_if_the_policy_says_so(stage: Stage) -> None:

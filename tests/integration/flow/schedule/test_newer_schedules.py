@@ -8,7 +8,7 @@ import pytest
 from tests.integration.flow.schedule.conftest import Stage
 from tests.support import newer
 
-from rota.core.events import JobQuarantined, JobSetAside
+from rota.core.log_events import JobQuarantined, JobSetAside
 from rota.store import calendars, names
 
 OF_THE_JOB = (

@@ -6,7 +6,7 @@ from uuid import UUID
 from tests.integration.flow.schedule.conftest import Scheduler, Stage
 from tests.support.world import NOON
 
-from rota.core.ids import tick_run_id
+from rota.core.ids import derive_tick_run_id
 from rota.core.states import RunState
 from rota.store import live_runs
 from rota.store.live_runs import Ending
@@ -63,7 +63,7 @@ async def test_queue_one_keeps_the_latest_that_waits(stage: Stage) -> None:
         await next_minute(stage, scheduler)
 
     assert await states_of(stage, job) == ["running", "skipped", "skipped", "queued"]
-    into = tick_run_id(job, NOON + timedelta(minutes=3))
+    into = derive_tick_run_id(job, NOON + timedelta(minutes=3))
     assert (await stage.reasons_of(job))[0] == {"code": "overlap", "into": str(into)}
 
 

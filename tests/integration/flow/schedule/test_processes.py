@@ -20,7 +20,7 @@ from tests.support.shop import until
 from tests.support.wheels import make_wheel
 
 from rota.contract.schedule import read_schedule, write_schedule
-from rota.core.ids import stamped
+from rota.core.ids import build_id
 from rota.core.time import zones
 from rota.store import jobs, names
 from rota.store.driver import Connection
@@ -76,7 +76,7 @@ async def plant(conn: Connection) -> None:
     now: datetime = await conn.fetchval("select now()")
     first = now.replace(microsecond=0) + timedelta(seconds=1)
     new = NewJob(
-        id=stamped(now, bytes(10)),
+        id=build_id(now, bytes(10)),
         tenant_id=1,
         name="",
         kind_id=await names.kind_id(conn, "noop"),
@@ -89,7 +89,7 @@ async def plant(conn: Connection) -> None:
         fire_at=first,
     )
     made = [
-        replace(new, id=stamped(now, number.to_bytes(10, "big")), name=f"every second {number}")
+        replace(new, id=build_id(now, number.to_bytes(10, "big")), name=f"every second {number}")
         for number in range(JOBS)
     ]
     await jobs.insert_many(conn, made)

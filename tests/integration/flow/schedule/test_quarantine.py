@@ -7,7 +7,7 @@ from uuid import UUID
 from tests.integration.flow.schedule.conftest import Scheduler, Stage
 from tests.support.world import NOON
 
-from rota.core.events import JobQuarantined
+from rota.core.log_events import JobQuarantined
 
 SECOND = timedelta(seconds=1)
 

@@ -14,7 +14,7 @@ from tests.integration.flow.schedule.conftest import OneConnection, Scheduler, S
 from tests.support.wheels import installed_wheel, make_wheel
 from tests.support.world import World
 
-from rota.core.events import EngineEvent, ZoneRulesChanged, ZoneRulesOlder
+from rota.core.log_events import EngineEvent, ZoneRulesChanged, ZoneRulesOlder
 from rota.core.time import zones
 from rota.core.time.policies import CatchUp
 from rota.flow.submit.changing import pause, resume
@@ -462,7 +462,7 @@ async def test_a_zone_that_is_gone_from_the_wheel_moves_nothing(
     with install(LATER):
         names = tmp_path / NEWER / "tzdata" / "zones"
         names.write_text(names.read_text("utf-8").replace("Europe/Oslo\n", ""), "utf-8")
-        zones.names.cache_clear()
+        zones.zone_names.cache_clear()
         (event,) = await apply_rules(stage)
 
     assert isinstance(event, ZoneRulesChanged)
@@ -482,4 +482,4 @@ async def test_the_first_scheduler_notes_the_rules_and_moves_nothing(stage: Stag
     assert (state.version, events) == (zones.tzdata_version(), [])
     assert await cursor(stage, job_id) == before
     rows = await tzdata.read_rules(stage.world.conn)
-    assert {row.zone for row in rows} == zones.names()
+    assert {row.zone for row in rows} == zones.zone_names()

@@ -6,7 +6,7 @@ from tests.support.world import World
 
 from rota.core.backfills import BackfillState
 from rota.core.errors import IllegalMove, NotFound
-from rota.core.limits import Limit
+from rota.core.limits import JobLimit
 from rota.core.states import RunState
 from rota.flow.observe.explaining import explain
 from rota.flow.submit.backfills import controlling
@@ -63,7 +63,7 @@ async def test_a_paused_backfill_does_not_hold_up_the_other_runs_of_its_job(
     world: World,
 ) -> None:
     """Its own gate comes before the limits of the job, so that nobody queues behind it."""
-    past = await Past.begin(world, limits=(Limit(key="shop", most=1),))
+    past = await Past.begin(world, limits=(JobLimit(key="shop", max_running=1),))
     id_ = await past.backfill(priority=5)
     await past.look()
     now = past.world.now

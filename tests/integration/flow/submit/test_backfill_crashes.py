@@ -11,7 +11,7 @@ from tests.support.shop import until
 from tests.support.world import World
 
 from rota.core.backfills import BackfillState
-from rota.core.ids import tick_run_id
+from rota.core.ids import derive_tick_run_id
 from rota.core.states import RunState
 from rota.flow.submit.backfills.making import Looked, look
 from rota.store.driver import Connection
@@ -97,7 +97,7 @@ async def test_a_node_killed_at_any_point_of_a_look_makes_nothing_twice_and_lose
     for point, statement in POINTS.items():
         before = (await past.row(id_), await past.made())
         upcoming = next(at for at in hours(600, 1) if at >= before[0].reached)
-        arguments = (tick_run_id(past.job_id, upcoming),) if "$1" in statement else ()
+        arguments = (derive_tick_run_id(past.job_id, upcoming),) if "$1" in statement else ()
         await killed_at(point, past, database, *arguments)
         await until(lambda: nobody_else(world.conn), patience=PATIENCE)
         after = (await past.row(id_), await past.made())

@@ -7,13 +7,13 @@ from uuid import UUID
 import pytest
 from tests.support.world import NOON, World
 
-from rota.core.backfills import Only
+from rota.core.backfills import BackfillSelection
 from rota.core.errors import InvalidInput, NotFound
-from rota.core.ids import tick_run_id
+from rota.core.ids import derive_tick_run_id
 from rota.core.overlap import Overlap
 from rota.core.policy import Policy
 from rota.core.states import RunState
-from rota.core.submission import JobSpec
+from rota.core.submissions import JobSpec
 from rota.flow.submit.backfilling import Backfilled, Range, backfill
 from rota.flow.submit.submitting import define
 from rota.store import jobs
@@ -54,7 +54,7 @@ async def test_every_tick_of_the_range_gets_the_run_the_scheduler_would_have_mad
 
     expected = [NOON - n * HOUR for n in range(6, 0, -1)]
     assert (done.ticks, done.exist, done.missing, done.new, done.undecided) == (6, 0, 6, 6, 0)
-    assert list(done.run_ids) == [tick_run_id(job_id, at) for at in expected]
+    assert list(done.run_ids) == [derive_tick_run_id(job_id, at) for at in expected]
     assert await ticks(world) == expected
     row = await world.conn.fetchrow("select distinct priority, due_at, state from rota.live_runs")
     assert row is not None
@@ -89,7 +89,7 @@ async def test_ticks_on_record_as_not_run_are_missing_and_keep_their_record(
     job = await jobs.lock(world.conn, job_id)
     told = [RunState.MISSED, RunState.SKIPPED, RunState.COALESCED]
     records = [
-        Record(tick_run_id(job_id, NOON - n * HOUR), NOON - n * HOUR, state, "{}")
+        Record(derive_tick_run_id(job_id, NOON - n * HOUR), NOON - n * HOUR, state, "{}")
         for n, state in enumerate(told, start=1)
     ]
     await jobs.record(world.conn, job, records)
@@ -107,7 +107,7 @@ async def test_ticks_on_record_as_not_run_are_missing_and_keep_their_record(
 async def test_all_runs_them_again_once_for_each_name(world: World) -> None:
     job_id = await a_job(world)
     await fill(world, job_id)
-    everything = replace(MORNING, only=Only.ALL)
+    everything = replace(MORNING, only=BackfillSelection.ALL)
 
     second = await fill(world, job_id, everything)
     repeated = await fill(world, job_id, everything)

@@ -8,9 +8,9 @@ import pytest
 from tests.support.past import HOUR, Past, hours
 from tests.support.world import NOON, World
 
-from rota.core.backfills import BackfillState, Only, Order, window
+from rota.core.backfills import BackfillOrder, BackfillSelection, BackfillState, compute_live_limit
 from rota.core.errors import Conflict, InvalidInput, NotFound
-from rota.core.ids import tick_run_id
+from rota.core.ids import derive_tick_run_id
 from rota.core.policy import Policy
 from rota.core.quotas import Quotas
 from rota.core.states import RunState
@@ -53,7 +53,7 @@ async def test_a_tick_without_a_run_gets_the_one_that_the_scheduler_would_have_m
     rows = await past.world.conn.fetch(
         "select id, priority, trigger, due_at from rota.live_runs order by id"
     )
-    assert [row[0] for row in rows] == [tick_run_id(past.job_id, at) for at in hours(6, 1)]
+    assert [row[0] for row in rows] == [derive_tick_run_id(past.job_id, at) for at in hours(6, 1)]
     assert {tuple(row)[1:] for row in rows} == {(3, "backfill", past.world.now)}
     assert await backfills.of_run(past.world.conn, rows[0][0], tenant_id=1) == id_
     assert await backfills.of_run(past.world.conn, rows[0][0], tenant_id=2) is None
@@ -71,16 +71,18 @@ async def test_a_dry_run_counts_by_what_became_of_the_ticks_and_writes_nothing(
     tables = ("backfills", "gates", "live_runs", "runs")
     before = [await past.world.count(table) for table in tables]
 
-    counted = {only: (await past.ask(dry_run=True, only=only)).counted for only in Only}
+    counted = {
+        only: (await past.ask(dry_run=True, only=only)).counted for only in BackfillSelection
+    }
 
     assert [await past.world.count(table) for table in tables] == before
-    assert counted[Only.MISSING]._replace(takes=None) == Counted(
+    assert counted[BackfillSelection.MISSING]._replace(takes=None) == Counted(
         ticks=6, ran=1, alive=1, failed=1, missing=3, new=3, undecided=0, is_guess=False, takes=None
     )
     assert {only: each.new for only, each in counted.items()} == {
-        Only.MISSING: 3,
-        Only.FAILED: 1,
-        Only.ALL: 5,
+        BackfillSelection.MISSING: 3,
+        BackfillSelection.FAILED: 1,
+        BackfillSelection.ALL: 5,
     }
     assert (await past.row(first)).state is BackfillState.RUNNING
 
@@ -97,7 +99,8 @@ async def test_how_long_it_takes_follows_from_the_newest_runs_and_how_many_run_a
     await past.work()
 
     alone, together = [
-        (await past.ask(dry_run=True, only=Only.ALL, at_once=n)).counted.takes for n in (1, 4)
+        (await past.ask(dry_run=True, only=BackfillSelection.ALL, at_once=n)).counted.takes
+        for n in (1, 4)
     ]
 
     assert alone == timedelta(seconds=6 * 30)
@@ -108,9 +111,9 @@ async def test_only_failed_ticks_run_again_under_ids_of_their_own(past: Past) ->
     await past.backfill()
     await past.work(lambda run: DEAD if run.scheduled_at in hours(3, 2) else RunState.SUCCEEDED)
 
-    again = await past.backfill(only=Only.FAILED)
+    again = await past.backfill(only=BackfillSelection.FAILED)
     await past.work()
-    third = await past.ask(dry_run=True, only=Only.FAILED)
+    third = await past.ask(dry_run=True, only=BackfillSelection.FAILED)
 
     assert await past.made() == sorted([*hours(6, 1), *hours(3, 2)])
     assert ((await past.row(again)).made, (await past.row(again)).succeeded) == (2, 2)
@@ -139,7 +142,7 @@ async def test_all_runs_every_tick_again_but_those_whose_runs_are_alive(past: Pa
         now=past.world.now,
     )
 
-    id_ = await past.backfill(only=Only.ALL)
+    id_ = await past.backfill(only=BackfillSelection.ALL)
     await past.look()
 
     assert (await past.row(id_)).made == 4
@@ -162,13 +165,13 @@ async def test_what_was_cancelled_with_a_backfill_is_missing_for_the_next(past: 
     assert (await past.row(second)).succeeded == 6
 
 
-@pytest.mark.parametrize("order", Order)
-async def test_runs_start_in_the_order_that_is_asked_for(past: Past, order: Order) -> None:
+@pytest.mark.parametrize("order", BackfillOrder)
+async def test_runs_start_in_the_order_that_is_asked_for(past: Past, order: BackfillOrder) -> None:
     await past.backfill(order=order, at_once=2)
 
     await past.work()
 
-    expected = hours(6, 1) if order is Order.OLDEST else hours(6, 1)[::-1]
+    expected = hours(6, 1) if order is BackfillOrder.OLDEST else hours(6, 1)[::-1]
     assert past.started == expected
 
 
@@ -183,8 +186,10 @@ async def test_no_more_run_at_once_than_are_allowed(past: Past) -> None:
     assert (len(running), len(more), len(await past.claim())) == (2, 0, 1)
 
 
-@pytest.mark.parametrize("order", Order)
-async def test_a_long_range_never_has_more_than_a_window_alive(past: Past, order: Order) -> None:
+@pytest.mark.parametrize("order", BackfillOrder)
+async def test_a_long_range_never_has_more_than_a_window_alive(
+    past: Past, order: BackfillOrder
+) -> None:
     """S13: ranges of any length. 2,000 ticks, of which at most 100 wait at a time."""
     id_ = await past.backfill(hours=2_000, order=order)
     largest = 0
@@ -193,7 +198,7 @@ async def test_a_long_range_never_has_more_than_a_window_alive(past: Past, order
         largest = max(largest, await past.world.count("live_runs"))
         await past.end_all(RunState.CANCELLED)
 
-    assert largest == window(4) == 100
+    assert largest == compute_live_limit(4) == 100
     assert await past.made() == hours(2_000, 1)
     assert ((await past.row(id_)).made, (await past.row(id_)).cancelled) == (2_000, 2_000)
 
@@ -422,7 +427,7 @@ async def test_ended_backfills_are_forgotten_after_a_while_and_others_never(past
     keep = timedelta(days=90)
     await past.backfill()
     await past.work()
-    going_on = await past.backfill(hours=1, only=Only.ALL)
+    going_on = await past.backfill(hours=1, only=BackfillSelection.ALL)
 
     assert await backfills.forget(past.world.conn, keep=keep, most=10) == 0
     await past.world.advance(days=91)

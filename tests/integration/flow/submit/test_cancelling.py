@@ -8,7 +8,7 @@ import asyncpg
 import pytest
 from tests.support.world import World
 
-from rota.core.bulk import RunFilter
+from rota.core.bulk_operations import BulkRunFilter
 from rota.core.errors import Conflict, IllegalMove, InvalidInput, NotFound
 from rota.core.states import RunState
 from rota.flow.submit.cancelling import Cancelled, cancel, cancel_many, count_cancellable
@@ -120,7 +120,7 @@ async def test_many_are_cancelled_in_batches_and_no_others(world: World) -> None
     _, running = await world.running(job_id=job_id)
     waiting = await world.runs(4, job_id=job_id)
     others = [await world.run(), await world.run(job_id=job_id, tenant_id=2)]
-    which = RunFilter(job_id=job_id)
+    which = BulkRunFilter(job_id=job_id)
 
     counted = await count_cancellable(world.conn, which, tenant_id=1, now=world.now)
     first = await cancel_many(world.conn, which, tenant_id=1, token=counted.token, by="ana", most=3)
@@ -141,7 +141,7 @@ async def test_a_dry_run_changes_nothing(world: World) -> None:
     run_id = await world.run()
 
     counted = await count_cancellable(
-        world.conn, RunFilter(queue="default"), tenant_id=1, now=world.now
+        world.conn, BulkRunFilter(queue="default"), tenant_id=1, now=world.now
     )
 
     assert counted.found == 1
@@ -149,7 +149,7 @@ async def test_a_dry_run_changes_nothing(world: World) -> None:
 
 
 async def test_what_came_after_the_dry_run_is_not_touched(world: World) -> None:
-    which = RunFilter(kind="noop")
+    which = BulkRunFilter(kind="noop")
     seen = await world.run()
     counted = await count_cancellable(world.conn, which, tenant_id=1, now=world.now)
     await world.advance(seconds=1)
@@ -162,7 +162,7 @@ async def test_what_came_after_the_dry_run_is_not_touched(world: World) -> None:
 
 
 async def test_more_than_was_shown_is_a_conflict(world: World) -> None:
-    which = RunFilter(kind="noop")
+    which = BulkRunFilter(kind="noop")
     counted = await count_cancellable(world.conn, which, tenant_id=1, now=world.now)
     run_id = await world.run()
 
@@ -173,16 +173,16 @@ async def test_more_than_was_shown_is_a_conflict(world: World) -> None:
 
 
 async def test_a_bulk_call_needs_its_own_token_and_a_filter(world: World) -> None:
-    which = RunFilter(kind="noop")
+    which = BulkRunFilter(kind="noop")
     counted = await count_cancellable(world.conn, which, tenant_id=1, now=world.now)
 
     for wrong, tenant_id in ((replace(which, queue="default"), 1), (which, 2)):
         with pytest.raises(InvalidInput, match="token"):
             await cancel_many(world.conn, wrong, tenant_id=tenant_id, token=counted.token, by="ana")
     with pytest.raises(InvalidInput, match="at least one of"):
-        await count_cancellable(world.conn, RunFilter(), tenant_id=1, now=world.now)
+        await count_cancellable(world.conn, BulkRunFilter(), tenant_id=1, now=world.now)
     with pytest.raises(InvalidInput, match="error"):
-        await count_cancellable(world.conn, RunFilter(error="X"), tenant_id=1, now=world.now)
+        await count_cancellable(world.conn, BulkRunFilter(error="X"), tenant_id=1, now=world.now)
 
 
 async def until_it_waits(world: World, other: asyncpg.Connection) -> None:

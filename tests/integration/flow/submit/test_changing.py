@@ -12,12 +12,12 @@ from tests.support.shop import until
 from tests.support.world import World
 
 from rota.core.errors import IllegalMove, InvalidInput, InvalidSchedule, NotFound
-from rota.core.ids import tick_run_id
-from rota.core.limits import Limit
+from rota.core.ids import derive_tick_run_id
+from rota.core.limits import JobLimit
 from rota.core.overlap import Overlap
 from rota.core.policy import Policy
 from rota.core.states import JobState, RunState
-from rota.core.submission import JobSpec
+from rota.core.submissions import JobSpec
 from rota.core.time.policies import CatchUp
 from rota.flow.submit.change_writing import Changed
 from rota.flow.submit.changing import Edit, delete, edit, pause, resume
@@ -154,7 +154,7 @@ async def test_a_job_may_run_what_it_missed_in_a_pause(world: World) -> None:
 
     resumed = await go_on(world, job_id)
 
-    assert resumed.runs == tuple(tick_run_id(job_id, minutes(n)) for n in (1, 2, 3))
+    assert resumed.runs == tuple(derive_tick_run_id(job_id, minutes(n)) for n in (1, 2, 3))
     assert await world.count("live_runs") == 3
     assert await history(world) == []
 
@@ -166,7 +166,7 @@ async def test_whoever_resumes_may_choose_once(world: World) -> None:
 
     resumed = await go_on(world, job_id, CatchUp.ONCE)
 
-    assert resumed.runs == (tick_run_id(job_id, minutes(3)),)
+    assert resumed.runs == (derive_tick_run_id(job_id, minutes(3)),)
     ((state, reason),) = await history(world)
     assert (state, reason["count"], reason["into"]) == ("coalesced", 2, str(resumed.runs[0]))
 
@@ -179,7 +179,7 @@ async def test_caught_up_ticks_obey_the_overlap_policy(world: World) -> None:
 
     resumed = await go_on(world, job_id)
 
-    assert resumed.runs == (tick_run_id(job_id, minutes(1)),)
+    assert resumed.runs == (derive_tick_run_id(job_id, minutes(1)),)
     assert [state for state, _ in await history(world)] == ["skipped", "skipped"]
 
 
@@ -228,7 +228,7 @@ async def test_an_edited_schedule_begins_now_and_the_old_one_pays_what_it_owes(
 
     edited = await change(world, job_id, schedule={"cron": "30 * * * *"})
 
-    assert edited.runs == (tick_run_id(job_id, minutes(1)),)
+    assert edited.runs == (derive_tick_run_id(job_id, minutes(1)),)
     assert edited.next_tick == minutes(30)
     (due,) = await world.due(within=timedelta(hours=1))
     assert (due.tick_at, due.version) == (minutes(30), 2)
@@ -270,7 +270,7 @@ async def test_runs_that_exist_keep_the_payload_they_were_made_with(world: World
 
 
 async def test_a_new_payload_gives_the_ticks_to_come_other_gates(world: World) -> None:
-    limits = (Limit(key="customer:{args.id}", most=1),)
+    limits = (JobLimit(key="customer:{args.id}", max_running=1),)
     job_id = await a_job(world, schedule=EVERY_MINUTE, limits=limits, payload={"id": 1})
 
     await change(world, job_id, payload={"id": 2})
@@ -388,7 +388,7 @@ async def test_edits_and_fires_at_once_make_every_tick_exactly_once(
         while editing:
             due = await cursors.due(rival.conn, shards=range(128), before=world.now, most=10)
             firings = [
-                Firing(each, tick_run_id(each.job_id, each.tick_at), at, at)
+                Firing(each, derive_tick_run_id(each.job_id, each.tick_at), at, at)
                 for each in due
                 for at in [each.tick_at + timedelta(minutes=1)]
             ]
@@ -405,5 +405,5 @@ async def test_edits_and_fires_at_once_make_every_tick_exactly_once(
     rows = await world.conn.fetch("select id, scheduled_at from rota.live_runs")
     ticks = sorted(row[1] for row in rows)
     assert ticks == [minutes(0) + timedelta(minutes=n) for n in range(1, 51)]
-    assert {row[0] for row in rows} == {tick_run_id(job_id, tick) for tick in ticks}
+    assert {row[0] for row in rows} == {derive_tick_run_id(job_id, tick) for tick in ticks}
     await other.close()

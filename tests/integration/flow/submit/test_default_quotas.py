@@ -11,9 +11,9 @@ from tests.support.world import World
 
 from rota.contract.quotas import read_quotas
 from rota.core.errors import QuotaExceeded
-from rota.core.limits import Limit, Limits
+from rota.core.limits import GateLimits, JobLimit
 from rota.core.quotas import DEFAULT_QUOTAS, Quotas
-from rota.core.submission import JobSpec
+from rota.core.submissions import JobSpec
 from rota.flow.record.quota_monitor import QuotaMonitor
 from rota.flow.submit.changing import Edit, edit
 from rota.flow.submit.submitting import submit
@@ -77,7 +77,9 @@ async def test_a_quota_of_its_own_goes_before_the_default(world: World) -> None:
 
 async def test_limit_keys_are_bounded_near_the_default(world: World) -> None:
     async def put(*keys: str) -> dict[tuple[int, str], int]:
-        return await gates.put_many(world.conn, [NewGate(1, key, Limits(most=1)) for key in keys])
+        return await gates.put_many(
+            world.conn, [NewGate(1, key, GateLimits(max_running=1)) for key in keys]
+        )
 
     first = await put("a", "b", "c", "d")
     await measure(world)
@@ -86,7 +88,7 @@ async def test_limit_keys_are_bounded_near_the_default(world: World) -> None:
     with pytest.raises(QuotaExceeded, match=r"max_limit_keys exceeded \(limit 4\)"):
         await put("a", "e")
     with pytest.raises(QuotaExceeded, match="max_limit_keys"):
-        await hand_in(world, 1, limits=(Limit(key="f", most=1),))
+        await hand_in(world, 1, limits=(JobLimit(key="f", max_running=1),))
 
 
 @pytest.mark.parametrize(("quota", "field"), [("max_queues", "queue"), ("max_kinds", "kind")])

@@ -10,10 +10,10 @@ import pytest
 from tests.support.finished import make
 from tests.support.world import World
 
-from rota.core.bulk import RunFilter
+from rota.core.bulk_operations import BulkRunFilter
 from rota.core.errors import InvalidInput
-from rota.core.limits import Limit
-from rota.core.submission import JobSpec
+from rota.core.limits import JobLimit
+from rota.core.submissions import JobSpec
 from rota.flow.submit.bulk import Action, Done
 from rota.flow.submit.editing import EDIT, PayloadEdit, edit_dead
 from rota.flow.submit.reviving import DROP, REPLAY, count_dead, drop_dead, replay_dead
@@ -21,7 +21,7 @@ from rota.flow.submit.submitting import submit
 from rota.store import dead_letters, names, revival, run_views
 from rota.store.run_views import RunFilter as ListFilter
 
-Act = Callable[[World, RunFilter, str], Awaitable[Done]]
+Act = Callable[[World, BulkRunFilter, str], Awaitable[Done]]
 MOMENT = timedelta(microseconds=1)
 
 
@@ -40,15 +40,15 @@ async def submission(world: World, reason: str, *, kind_id: int | None = None) -
     return run_id
 
 
-async def replayed(world: World, which: RunFilter, token: str) -> Done:
+async def replayed(world: World, which: BulkRunFilter, token: str) -> Done:
     return await replay_dead(world.conn, which, tenant_id=1, token=token, by="bob")
 
 
-async def dropped(world: World, which: RunFilter, token: str) -> Done:
+async def dropped(world: World, which: BulkRunFilter, token: str) -> Done:
     return await drop_dead(world.conn, which, tenant_id=1, token=token, by="bob")
 
 
-async def edited(world: World, which: RunFilter, token: str) -> Done:
+async def edited(world: World, which: BulkRunFilter, token: str) -> Done:
     edit = PayloadEdit(patch={"to": "b", "n": None}, by="bob", new_id=world.new_id)
     return await edit_dead(world.conn, which, edit, tenant_id=1, token=token)
 
@@ -89,9 +89,9 @@ async def test_an_action_changes_exactly_the_group_that_was_looked_at(
     await world.advance(minutes=1)
 
     span: dict[str, Any] = {"since": world.now - timedelta(days=1), "until": world.now + MOMENT}
-    shown = await dead_letters.list_groups(world.conn, RunFilter(**span), tenant_id=1)
+    shown = await dead_letters.list_groups(world.conn, BulkRunFilter(**span), tenant_id=1)
     group = max(shown, key=lambda each: each.number)
-    which = RunFilter(kind=group.kind, fingerprint=group.fingerprint, **span)
+    which = BulkRunFilter(kind=group.kind, fingerprint=group.fingerprint, **span)
     listed = await run_views.dead_page(
         world.conn,
         tenant_id=1,
@@ -120,14 +120,14 @@ async def test_a_token_holds_for_the_group_it_was_given_for(world: World) -> Non
     await submission(world, failure("no row 1"))
     await submission(world, failure("no column"))
     span: dict[str, Any] = {"since": world.now - timedelta(days=1), "until": world.now + MOMENT}
-    one, other = await dead_letters.list_groups(world.conn, RunFilter(**span), tenant_id=1)
-    which = RunFilter(kind=one.kind, fingerprint=one.fingerprint, **span)
+    one, other = await dead_letters.list_groups(world.conn, BulkRunFilter(**span), tenant_id=1)
+    which = BulkRunFilter(kind=one.kind, fingerprint=one.fingerprint, **span)
     counted = await count_dead(world.conn, which, action=DROP, tenant_id=1, now=world.now)
 
     for wrong in (
-        RunFilter(kind=one.kind, fingerprint=other.fingerprint, **span),
-        RunFilter(kind=one.kind, **span),
-        RunFilter(kind=one.kind, fingerprint=one.fingerprint),
+        BulkRunFilter(kind=one.kind, fingerprint=other.fingerprint, **span),
+        BulkRunFilter(kind=one.kind, **span),
+        BulkRunFilter(kind=one.kind, fingerprint=one.fingerprint),
     ):
         with pytest.raises(InvalidInput, match="token"):
             await dropped(world, wrong, counted.token)
@@ -137,7 +137,7 @@ async def test_a_token_holds_for_the_group_it_was_given_for(world: World) -> Non
 
 async def test_a_submission_that_is_requeued_keeps_what_it_says(world: World) -> None:
     run_id = await submission(world, failure("no row 1"))
-    which = RunFilter(error="KeyError")
+    which = BulkRunFilter(error="KeyError")
     counted = await count_dead(world.conn, which, action=REPLAY, tenant_id=1, now=world.now)
 
     await replayed(world, which, counted.token)
@@ -153,7 +153,7 @@ async def test_a_submission_that_is_requeued_keeps_what_it_says(world: World) ->
 
 async def test_an_edit_makes_a_new_run_and_leaves_the_old_one_in_history(world: World) -> None:
     old = await submission(world, failure("no row 1"))
-    which = RunFilter(error="KeyError")
+    which = BulkRunFilter(error="KeyError")
     counted = await count_dead(world.conn, which, action=EDIT, tenant_id=1, now=world.now)
 
     await edited(world, which, counted.token)
@@ -172,11 +172,11 @@ async def test_an_edit_makes_a_new_run_and_leaves_the_old_one_in_history(world: 
 
 
 async def test_an_edit_passes_the_gates_of_its_payload(world: World) -> None:
-    limit = Limit(key="customer:{args.id}", most=1)
+    limit = JobLimit(key="customer:{args.id}", max_running=1)
     spec = JobSpec(name="mails", kind="noop", limits=(limit,), payload={"id": 1})
     (made,) = await submit(world.conn, [spec], now=world.now, new_id=world.new_id)
     await make(world, "dead", job_id=made.job_id, reason=failure("no"), payload='{"id": 1}')
-    which = RunFilter(error="KeyError")
+    which = BulkRunFilter(error="KeyError")
     counted = await count_dead(world.conn, which, action=EDIT, tenant_id=1, now=world.now)
     edit = PayloadEdit(patch={"id": 7}, by="bob", new_id=world.new_id)
 

@@ -10,7 +10,7 @@ from tests.support.finished import end_next
 from tests.support.world import World
 
 from rota.core.states import RunState
-from rota.core.submission import JobSpec, RunSpec
+from rota.core.submissions import JobSpec, RunSpec
 from rota.flow.submit import changing
 from rota.flow.submit.changing import Edit
 from rota.flow.submit.submitting import submit

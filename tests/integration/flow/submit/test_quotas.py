@@ -10,12 +10,12 @@ import pytest
 from tests.support.finished import make
 from tests.support.world import NOON, World
 
-from rota.core.bulk import RunFilter
+from rota.core.bulk_operations import BulkRunFilter
 from rota.core.errors import InvalidSchedule, QuotaExceeded
 from rota.core.overlap import Overlap
 from rota.core.quotas import Quotas
-from rota.core.submission import JobSpec, RunSpec
-from rota.core.uniqueness import Unique
+from rota.core.submissions import JobSpec, RunSpec
+from rota.core.uniqueness import UniqueRule
 from rota.flow.submit.backfilling import Range, backfill
 from rota.flow.submit.changing import Edit, delete, edit
 from rota.flow.submit.reviving import REPLAY, Replay, count_dead, replay, replay_dead, retry
@@ -26,7 +26,7 @@ from rota.store import submissions, tenants
 HOURLY = {"cron": "0 * * * *"}
 AT_ONCE = {"immediate": True}
 HOUR = timedelta(hours=1)
-DEAD = RunFilter(kind="noop")
+DEAD = BulkRunFilter(kind="noop")
 
 
 async def limited(world: World, **quotas: Any) -> None:
@@ -195,7 +195,7 @@ async def test_asking_again_for_the_same_run_is_not_refused(world: World) -> Non
     await limited(world, max_queued=1)
     job, id_ = await a_job(world, schedule=None), world.new_id()
     named = RunSpec(job_id=job, id=id_)
-    unique = RunSpec(job_id=job, unique=Unique(key="a"))
+    unique = RunSpec(job_id=job, unique=UniqueRule(key="a"))
 
     first = await ask(world, named)
     again = await ask(world, named)

@@ -11,7 +11,7 @@ from tests.support.shop import until
 from tests.support.world import NOON, World
 
 from rota.core.errors import Conflict, InvalidSchedule
-from rota.core.submission import JobSpec
+from rota.core.submissions import JobSpec
 from rota.flow.submit import rescheduling
 from rota.flow.submit.changing import Edit, edit, pause, resume
 from rota.flow.submit.rescheduling import Rescheduled, follow_calendar

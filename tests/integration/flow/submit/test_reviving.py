@@ -9,11 +9,11 @@ import asyncpg
 import pytest
 from tests.support.world import World
 
-from rota.core.bulk import RunFilter
+from rota.core.bulk_operations import BulkRunFilter
 from rota.core.errors import IllegalMove, InvalidInput, NotFound
-from rota.core.limits import Limit
+from rota.core.limits import JobLimit
 from rota.core.states import RunState
-from rota.core.submission import JobSpec, RunSpec
+from rota.core.submissions import JobSpec, RunSpec
 from rota.flow.submit.cancelling import cancel
 from rota.flow.submit.changing import delete
 from rota.flow.submit.reviving import (
@@ -172,7 +172,7 @@ async def test_a_replay_may_have_another_payload(
 
 
 async def test_a_replay_passes_the_gates_of_its_payload(world: World) -> None:
-    limit = Limit(key="customer:{args.id}", most=1)
+    limit = JobLimit(key="customer:{args.id}", max_running=1)
     job_id = await a_job(world, limits=(limit,), payload={"id": 1})
     (run_id,) = await submit_runs(
         world.conn, [RunSpec(job_id=job_id)], now=world.now, new_id=world.new_id
@@ -215,29 +215,29 @@ async def test_dead_letters_are_found_by_what_they_died_of_and_where_and_when(
     await world.advance(hours=1)
     await ended(world, two, state=S.QUARANTINED)
 
-    async def found(which: RunFilter, *, tenant_id: int = 1) -> int:
+    async def found(which: BulkRunFilter, *, tenant_id: int = 1) -> int:
         counted = await count_dead(
             world.conn, which, action=REPLAY, tenant_id=tenant_id, now=world.now
         )
         return counted.found
 
-    assert await found(RunFilter(job_id=one)) == 2
-    assert await found(RunFilter(job_id=one, error="OSError")) == 1
-    assert await found(RunFilter(error="ValueError")) == 2
-    assert await found(RunFilter(kind="noop")) == 3
-    assert await found(RunFilter(kind="shell")) == 0
-    assert await found(RunFilter(queue="default")) == 3
-    assert await found(RunFilter(since=start + timedelta(minutes=1))) == 1
-    assert await found(RunFilter(until=start + timedelta(minutes=1))) == 2
-    assert await found(RunFilter(since=start, until=world.now)) == 2
-    assert await found(RunFilter(kind="noop"), tenant_id=2) == 0
+    assert await found(BulkRunFilter(job_id=one)) == 2
+    assert await found(BulkRunFilter(job_id=one, error="OSError")) == 1
+    assert await found(BulkRunFilter(error="ValueError")) == 2
+    assert await found(BulkRunFilter(kind="noop")) == 3
+    assert await found(BulkRunFilter(kind="shell")) == 0
+    assert await found(BulkRunFilter(queue="default")) == 3
+    assert await found(BulkRunFilter(since=start + timedelta(minutes=1))) == 1
+    assert await found(BulkRunFilter(until=start + timedelta(minutes=1))) == 2
+    assert await found(BulkRunFilter(since=start, until=world.now)) == 2
+    assert await found(BulkRunFilter(kind="noop"), tenant_id=2) == 0
 
 
 async def test_dead_letters_are_replayed_in_batches(world: World) -> None:
     job_id = await a_job(world)
     dead = [await ended(world, job_id) for _ in range(3)]
     other = await ended(world, job_id, error="OSError")
-    which = RunFilter(error="ValueError")
+    which = BulkRunFilter(error="ValueError")
 
     counted = await count_dead(world.conn, which, action=REPLAY, tenant_id=1, now=world.now)
     first = await replay_dead(
@@ -255,7 +255,7 @@ async def test_dead_letters_go_again_at_the_pace_that_was_chosen(world: World) -
     job_id = await a_job(world)
     for _ in range(3):
         await ended(world, job_id)
-    which = RunFilter(kind="noop")
+    which = BulkRunFilter(kind="noop")
     pace = Pace(spacing=timedelta(seconds=10), most=2)
 
     counted = await count_dead(world.conn, which, action=REPLAY, tenant_id=1, now=world.now)
@@ -277,19 +277,19 @@ async def test_dead_letters_go_again_at_the_pace_that_was_chosen(world: World) -
 
 async def test_the_token_of_one_call_is_not_good_for_another(world: World) -> None:
     await ended(world, await a_job(world))
-    which = RunFilter(kind="noop")
+    which = BulkRunFilter(kind="noop")
     counted = await count_dead(world.conn, which, action=REPLAY, tenant_id=1, now=world.now)
 
     with pytest.raises(InvalidInput, match="token"):
         await drop_dead(world.conn, which, tenant_id=1, token=counted.token, by="ana")
     with pytest.raises(InvalidInput, match="at least one of"):
-        await replay_dead(world.conn, RunFilter(), tenant_id=1, token=counted.token, by="ana")
+        await replay_dead(world.conn, BulkRunFilter(), tenant_id=1, token=counted.token, by="ana")
 
 
 async def test_dropped_letters_stay_in_history_and_are_listed_no_more(world: World) -> None:
     job_id = await a_job(world)
     dead = [await ended(world, job_id) for _ in range(2)]
-    which = RunFilter(job_id=job_id)
+    which = BulkRunFilter(job_id=job_id)
     counted = await count_dead(world.conn, which, action=DROP, tenant_id=1, now=world.now)
 
     done = await drop_dead(world.conn, which, tenant_id=1, token=counted.token, by="ana")
@@ -316,7 +316,7 @@ async def test_a_dropped_letter_can_come_back_and_die_again(world: World) -> Non
     await live_runs.finish(world.conn, session_id=session, endings=[ending])
 
     counted = await count_dead(
-        world.conn, RunFilter(job_id=job_id), action=DROP, tenant_id=1, now=world.now
+        world.conn, BulkRunFilter(job_id=job_id), action=DROP, tenant_id=1, now=world.now
     )
     assert counted.found == 1
 
@@ -334,7 +334,7 @@ async def test_the_dead_letters_of_a_deleted_job_are_dead_letters(world: World) 
     job_id = await a_job(world)
     await ended(world, job_id)
     await delete(world.conn, job_id, by="ana")
-    which = RunFilter(job_id=job_id)
+    which = BulkRunFilter(job_id=job_id)
 
     replayable = await count_dead(world.conn, which, action=REPLAY, tenant_id=1, now=world.now)
     droppable = await count_dead(world.conn, which, action=DROP, tenant_id=1, now=world.now)

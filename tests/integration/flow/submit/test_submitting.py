@@ -12,13 +12,13 @@ from tests.support.world import World
 from rota.contract.policy import read_policy
 from rota.contract.schedule import read_saved_schedule
 from rota.core.errors import InvalidInput, InvalidSchedule, NotFound
-from rota.core.ids import time_of
-from rota.core.limits import Limit, Rate
+from rota.core.ids import read_id_time
+from rota.core.limits import JobLimit, RateLimit
 from rota.core.overlap import Overlap
 from rota.core.policy import Policy
-from rota.core.retry import Retries
-from rota.core.shard import shard_of
-from rota.core.submission import JobSpec, RunSpec
+from rota.core.retry import RetryPolicy
+from rota.core.shard import compute_shard
+from rota.core.submissions import JobSpec, RunSpec
 from rota.core.time import planning
 from rota.flow.submit.drafting import Origin
 from rota.flow.submit.submitting import Submitted, submit
@@ -64,7 +64,7 @@ async def test_an_immediate_submission_is_one_run(world: World) -> None:
     (run,) = await world.claim(await world.session())
 
     assert run.id == made.run_id == made.job_id == run.job_id
-    assert time_of(run.id) == world.now
+    assert read_id_time(run.id) == world.now
     assert (run.scheduled_at, run.due_at, run.payload) == (world.now, world.now, '{"n": 1}')
     said = await world.conn.fetchrow(f"select {SAID} from rota.live_runs")
     assert tuple(said or ()) == ("report", '{"a": "b"}', "kim", "key k", "10.0.0.1", '{"n": 1}')
@@ -87,9 +87,9 @@ async def test_a_later_submission_is_one_row_that_waits_for_its_instant(
 
     row = await world.conn.fetchrow(f"select id, shard, due_at, {SAID} from rota.scheduled_runs")
     assert row is not None
-    assert tuple(row)[:3] == (made.job_id, shard_of(made.job_id), due_at)
+    assert tuple(row)[:3] == (made.job_id, compute_shard(made.job_id), due_at)
     assert tuple(row)[3:] == ("report", None, None, "key k", "10.0.0.1", '{"n": 1}')
-    assert time_of(made.job_id) == due_at
+    assert read_id_time(made.job_id) == due_at
     assert (made.run_id, made.first_tick) == (None, due_at)
     assert await rows_beside(world) == await world.count("live_runs") == 0
 
@@ -156,7 +156,7 @@ async def test_submissions_of_many_sorts_are_written_with_one_statement_a_table(
             labels={"n": str(n)} if n % 4 == 0 else {},
             user_id=f"user {n}" if n % 6 == 0 else None,
             policy=Policy(deadline=timedelta(minutes=n % 3 + 1) if n % 3 else None),
-            limits=(Limit(key=f"key {n % 2}", most=1),) if n % 5 == 0 else (),
+            limits=(JobLimit(key=f"key {n % 2}", max_running=1),) if n % 5 == 0 else (),
         )
         for n in range(60)
     ]
@@ -223,14 +223,14 @@ async def test_the_first_tick_is_the_one_that_the_stored_schedule_makes(world: W
     (due,) = await world.due(within=timedelta(days=3))
     assert due.schedule_id is not None
     body = json.loads((await names.schedules(world.conn, [due.schedule_id]))[due.schedule_id])
-    planned = planning.next_tick(read_saved_schedule(body, seed=str(made.job_id)), world.now)
+    planned = planning.plan_next_tick(read_saved_schedule(body, seed=str(made.job_id)), world.now)
     assert planned is not None
     assert (due.tick_at, due.fire_at) == (planned.tick.at, planned.due_at)
 
 
 async def test_policy_and_deadline_reach_the_run(world: World) -> None:
     """E9: an immediate run is due now; its deadline counts from there."""
-    policy = Policy(retries=Retries(most=7), deadline=timedelta(hours=2))
+    policy = Policy(retries=RetryPolicy(max_retries=7), deadline=timedelta(hours=2))
     await one(world, schedule={"immediate": True}, policy=policy, priority=1)
 
     row = await world.conn.fetchrow(
@@ -249,7 +249,7 @@ async def test_a_deadline_and_gates_are_handed_on_to_ticks(world: World) -> None
         schedule={"every": "1m"},
         policy=policy,
         overlap=Overlap.QUEUE_ALL,
-        limits=(Limit(key="all", most=5),),
+        limits=(JobLimit(key="all", max_running=5),),
     )
     await world.advance(minutes=1)
     ownership = await world.own()
@@ -281,11 +281,11 @@ async def test_jobs_that_go_one_by_one_have_a_gate_of_their_own(
 
 async def test_the_keys_of_limits_are_filled_and_the_narrowest_comes_first(world: World) -> None:
     """E7."""
-    rate = Rate(count=10, per=timedelta(seconds=1))
+    rate = RateLimit(count=10, per=timedelta(seconds=1))
     limits = (
-        Limit(key="all", rate=rate),
-        Limit(key="region:{args.region}", most=9),
-        Limit(key="customer:{args.id}", most=1),
+        JobLimit(key="all", rate=rate),
+        JobLimit(key="region:{args.region}", max_running=9),
+        JobLimit(key="customer:{args.id}", max_running=1),
     )
     payload = {"id": 42, "region": "eu"}
     made = await one(world, schedule={"immediate": True}, limits=limits, payload=payload)
@@ -296,7 +296,7 @@ async def test_the_keys_of_limits_are_filled_and_the_narrowest_comes_first(world
 
 async def test_one_key_is_one_gate_for_all_jobs_of_a_tenant_and_no_other(world: World) -> None:
     await world.conn.execute("insert into rota.tenants (name) values ('other')")
-    limits = (Limit(key="api", most=2),)
+    limits = (JobLimit(key="api", max_running=2),)
     now = {"immediate": True}
     await submitted(
         world,
@@ -321,7 +321,7 @@ WRONG: dict[str, tuple[dict[str, object], str]] = {
         {"schedule": {"cron": "* * * * *", "calendars": ["none"]}},
         "jobs[1].schedule.calendars",
     ),
-    "limit": ({"limits": (Limit(key="{args.id}", most=1),)}, "jobs[1].limits[0].key"),
+    "limit": ({"limits": (JobLimit(key="{args.id}", max_running=1),)}, "jobs[1].limits[0].key"),
     "label": ({"labels": {"k": "v" * 99}}, "jobs[1].labels.k"),
     "user": ({"user_id": " "}, "jobs[1].user_id"),
     "keep_first": ({"keep_first": True}, "jobs[1].keep_first"),
@@ -399,7 +399,7 @@ async def test_a_thousand_jobs_take_as_many_round_trips_as_two(world: World) -> 
                 name=f"{number} {n}",
                 kind=f"kind {n % 20}",
                 schedule={"cron": f"{n % 60} {n % 24} * * *"},
-                limits=(Limit(key=f"key {n}", most=1),),
+                limits=(JobLimit(key=f"key {n}", max_running=1),),
             )
             for n in range(number)
         ]
@@ -448,7 +448,9 @@ async def test_many_runs_of_a_job_at_once(world: World) -> None:
 
 
 async def test_runs_of_a_limited_job_pass_the_gates_of_their_own_payload(world: World) -> None:
-    made = await one(world, limits=(Limit(key="customer:{args.id}", most=1),), payload={"id": 1})
+    made = await one(
+        world, limits=(JobLimit(key="customer:{args.id}", max_running=1),), payload={"id": 1}
+    )
     specs = [RunSpec(job_id=made.job_id, payload=p) for p in (None, {"id": 1}, {"id": 2})]
 
     ids = await submit_runs(world.conn, specs, now=world.now, new_id=world.new_id)

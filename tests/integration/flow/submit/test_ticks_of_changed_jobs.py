@@ -9,7 +9,7 @@ import pytest
 from tests.integration.flow.submit.test_changing import a_job, change, go_on, history, stop
 from tests.support.world import World
 
-from rota.core.ids import tick_run_id
+from rota.core.ids import derive_tick_run_id
 from rota.core.overlap import Overlap
 from rota.core.policy import Policy
 from rota.core.states import JobState
@@ -35,7 +35,7 @@ async def fired_daily(world: World, **given: Any) -> UUID:
     await at(world, 13)
     (due,) = await world.due()
     tomorrow = hour(13).replace(day=2)
-    firing = Firing(due, tick_run_id(job_id, due.tick_at), tomorrow, tomorrow)
+    firing = Firing(due, derive_tick_run_id(job_id, due.tick_at), tomorrow, tomorrow)
     await cursors.fire(world.conn, await world.own(), [firing])
     return job_id
 
@@ -70,7 +70,7 @@ async def test_an_edit_with_all_runs_what_the_new_schedule_would_have_had(world:
 
     edited = await change(world, job_id, schedule=hourly(on_edit="all"))
 
-    assert edited.runs == tuple(tick_run_id(job_id, hour(n)) for n in (14, 15, 16))
+    assert edited.runs == tuple(derive_tick_run_id(job_id, hour(n)) for n in (14, 15, 16))
     assert edited.next_tick == hour(17)
     assert await alive(world) == ["13:00", "14:00", "15:00", "16:00"]
     assert await recorded(world) == []
@@ -82,7 +82,7 @@ async def test_an_edit_with_once_runs_the_latest_and_records_the_others(world: W
 
     edited = await change(world, job_id, schedule=hourly(on_edit="once"))
 
-    assert edited.runs == (tick_run_id(job_id, hour(16)),)
+    assert edited.runs == (derive_tick_run_id(job_id, hour(16)),)
     assert await recorded(world) == [("coalesced", "caught_up", 2)]
 
 
@@ -92,7 +92,10 @@ async def test_a_job_that_never_fired_has_a_past_since_it_was_made(world: World)
 
     edited = await change(world, job_id, schedule=hourly(on_edit="all"))
 
-    assert edited.runs == (tick_run_id(job_id, hour(13)), tick_run_id(job_id, hour(14)))
+    assert edited.runs == (
+        derive_tick_run_id(job_id, hour(13)),
+        derive_tick_run_id(job_id, hour(14)),
+    )
 
 
 async def test_a_job_that_had_no_schedule_has_no_past(world: World) -> None:
@@ -114,9 +117,9 @@ async def test_ticks_that_were_decided_before_do_not_run_again(world: World) -> 
 
     third = await change(world, job_id, schedule=hourly(on_edit="all"))
 
-    assert first.runs == (tick_run_id(job_id, hour(14)),)
+    assert first.runs == (derive_tick_run_id(job_id, hour(14)),)
     assert second.runs == ()
-    assert third.runs == (tick_run_id(job_id, hour(15)),)
+    assert third.runs == (derive_tick_run_id(job_id, hour(15)),)
     assert await alive(world) == ["13:00", "14:00", "15:00"]
 
 
@@ -129,7 +132,7 @@ async def test_what_an_outage_left_is_settled_by_the_old_schedule_alone(world: W
     edited = await change(world, job_id, schedule=new)
 
     times = [hour(15), hour(15, 10), hour(15, 20)]
-    assert edited.runs == tuple(tick_run_id(job_id, time) for time in times)
+    assert edited.runs == tuple(derive_tick_run_id(job_id, time) for time in times)
     assert await recorded(world) == [("coalesced", "caught_up", 2)]
 
 

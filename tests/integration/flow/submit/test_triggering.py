@@ -10,11 +10,11 @@ import pytest
 from tests.support.world import World
 
 from rota.core.errors import InvalidInput, NotFound
-from rota.core.ids import tick_run_id
-from rota.core.limits import Limit
+from rota.core.ids import derive_tick_run_id
+from rota.core.limits import JobLimit
 from rota.core.overlap import Overlap
 from rota.core.states import RunState
-from rota.core.submission import JobSpec, RunSpec
+from rota.core.submissions import JobSpec, RunSpec
 from rota.flow.submit.changing import delete, pause
 from rota.flow.submit.submitting import submit
 from rota.flow.submit.triggering import Triggered, run_now
@@ -137,7 +137,9 @@ async def test_a_tick_that_is_decided_meanwhile_sees_the_run_that_was_asked_for(
     other = await asyncpg.connect(database)
     rival = await World(other).begin()
     await rival.move_to(world.now)
-    firing = Firing(due, tick_run_id(job_id, due.tick_at), due.tick_at + timedelta(minutes=1), None)
+    firing = Firing(
+        due, derive_tick_run_id(job_id, due.tick_at), due.tick_at + timedelta(minutes=1), None
+    )
 
     async with world.conn.transaction():
         await trigger(world, job_id)
@@ -167,7 +169,7 @@ async def until_waiting(database: str) -> None:
 
 
 async def test_the_gates_are_those_of_the_payload_that_was_given(world: World) -> None:
-    limits = (Limit(key="customer:{args.id}", most=1),)
+    limits = (JobLimit(key="customer:{args.id}", max_running=1),)
     job_id = await a_job(world, limits=limits, payload={"id": 1}, overlap=Overlap.ALLOW)
 
     await trigger(world, job_id)

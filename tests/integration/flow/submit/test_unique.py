@@ -10,8 +10,8 @@ from tests.support.world import World
 
 from rota.core.errors import Conflict, InvalidInput
 from rota.core.states import RunState
-from rota.core.submission import JobSpec, RunSpec
-from rota.core.uniqueness import OnConflict, Unique, While
+from rota.core.submissions import JobSpec, RunSpec
+from rota.core.uniqueness import HeldWhile, OnConflict, UniqueRule
 from rota.flow.submit.cancelling import cancel
 from rota.flow.submit.submitting import Submitted, submit
 from rota.flow.submit.triggering import run_now, submit_runs, submit_unique
@@ -20,11 +20,13 @@ from rota.store import live_runs, submissions, unique
 from rota.store.live_runs import Claimed, Ending
 
 S = RunState
-RULE = Unique(key="invoice:{args.id}")
-QUEUED = Unique(key="invoice:{args.id}", held_while=While.QUEUED)
-REJECT = Unique(key="invoice:{args.id}", on_conflict=OnConflict.REJECT)
-DEBOUNCE = Unique(key="invoice:{args.id}", held_while=While.QUEUED, on_conflict=OnConflict.REPLACE)
-HOURLY = Unique(key="invoice:{args.id}", within=timedelta(hours=1))
+RULE = UniqueRule(key="invoice:{args.id}")
+QUEUED = UniqueRule(key="invoice:{args.id}", held_while=HeldWhile.QUEUED)
+REJECT = UniqueRule(key="invoice:{args.id}", on_conflict=OnConflict.REJECT)
+DEBOUNCE = UniqueRule(
+    key="invoice:{args.id}", held_while=HeldWhile.QUEUED, on_conflict=OnConflict.REPLACE
+)
+HOURLY = UniqueRule(key="invoice:{args.id}", within=timedelta(hours=1))
 
 
 async def a_job(world: World, name: str = "bill", **given: object) -> UUID:
@@ -41,7 +43,7 @@ async def handed(world: World, *specs: RunSpec) -> list[Handed]:
 
 
 async def bill(
-    world: World, job_id: UUID, rule: Unique = RULE, *, id_: int = 42, **given: object
+    world: World, job_id: UUID, rule: UniqueRule = RULE, *, id_: int = 42, **given: object
 ) -> Handed:
     payload = given.pop("payload", {"id": id_})
     spec = RunSpec(job_id=job_id, payload=payload, unique=rule, **given)  # type: ignore[arg-type]
@@ -90,12 +92,12 @@ async def test_twenty_at_once_make_one_run(world: World, database: str) -> None:
         await conn.close()
 
 
-@pytest.mark.parametrize("held_while", While)
+@pytest.mark.parametrize("held_while", HeldWhile)
 async def test_twenty_at_once_make_one_run_after_the_one_before_has_ended(
-    world: World, database: str, held_while: While
+    world: World, database: str, held_while: HeldWhile
 ) -> None:
     """The key is there already and must be handed over exactly once."""
-    rule = Unique(key="k", held_while=held_while)
+    rule = UniqueRule(key="k", held_while=held_while)
     job_id = await a_job(world)
     await bill(world, job_id, rule)
     await finished(world)
@@ -236,7 +238,7 @@ async def test_debounce_after_the_run_has_begun_makes_the_next_one(world: World)
 
 async def test_what_has_begun_cannot_be_replaced_and_says_so(world: World) -> None:
     """With a rule that holds the key while it runs: what was handed in must not vanish."""
-    rule = Unique(key="k", on_conflict=OnConflict.REPLACE)
+    rule = UniqueRule(key="k", on_conflict=OnConflict.REPLACE)
     job_id = await a_job(world)
     first = await bill(world, job_id, rule)
     await begun(world)
@@ -323,7 +325,9 @@ async def test_a_job_that_is_handed_in_twice_is_found(world: World) -> None:
 
 async def test_a_job_that_is_handed_in_twice_is_found_under_its_own_name(world: World) -> None:
     """A job of that name would be refused without a rule."""
-    spec = JobSpec(name="each hour", kind="noop", schedule={"every": "1h"}, unique=Unique(key="k"))
+    spec = JobSpec(
+        name="each hour", kind="noop", schedule={"every": "1h"}, unique=UniqueRule(key="k")
+    )
 
     (first,) = await jobs_of(world, spec)
     (second,) = await jobs_of(world, spec)
@@ -333,7 +337,7 @@ async def test_a_job_that_is_handed_in_twice_is_found_under_its_own_name(world: 
 
 
 async def test_a_submission_waits_from_before_its_instant_until_it_begins(world: World) -> None:
-    rule = Unique(key="k", held_while=While.QUEUED)
+    rule = UniqueRule(key="k", held_while=HeldWhile.QUEUED)
     first, second = (
         JobSpec(name=name, kind="noop", schedule={"after": "1h"}, unique=rule)
         for name in ("one", "two")
@@ -353,7 +357,7 @@ async def test_a_submission_waits_from_before_its_instant_until_it_begins(world:
 
 
 async def test_a_job_whose_key_is_held_can_be_rejected(world: World) -> None:
-    rule = Unique(key="k", on_conflict=OnConflict.REJECT)
+    rule = UniqueRule(key="k", on_conflict=OnConflict.REJECT)
     one, two = (
         JobSpec(name=name, kind="noop", schedule=NOW, unique=rule) for name in ("one", "two")
     )
@@ -369,7 +373,7 @@ async def test_a_job_whose_key_is_held_can_be_rejected(world: World) -> None:
 
 async def test_twenty_jobs_at_once_become_one(world: World, database: str) -> None:
     conns = [await asyncpg.connect(database) for _ in range(20)]
-    rule = Unique(key="k")
+    rule = UniqueRule(key="k")
 
     async def one(n: int, conn: asyncpg.Connection) -> Submitted:
         spec = JobSpec(name=f"job {n}", kind="noop", schedule=NOW, unique=rule)
@@ -391,7 +395,7 @@ async def test_keys_are_forgotten_when_nobody_holds_them(world: World) -> None:
     await bill(world, job_id, id_=1)
     await bill(world, job_id, HOURLY, id_=2)
     later = {"after": "1h"}
-    await jobs_of(world, JobSpec(name="x", kind="noop", schedule=later, unique=Unique(key="k")))
+    await jobs_of(world, JobSpec(name="x", kind="noop", schedule=later, unique=UniqueRule(key="k")))
 
     at_once = await unique.prune(world.conn, most=10)
     await world.advance(minutes=10)

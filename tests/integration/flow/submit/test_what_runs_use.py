@@ -12,7 +12,7 @@ from tests.support.world import World
 
 from rota.core.errors import IllegalMove
 from rota.core.states import RunState
-from rota.core.submission import JobSpec, RunSpec
+from rota.core.submissions import JobSpec, RunSpec
 from rota.flow.execute.briefing import Briefing
 from rota.flow.submit import changing, reviving
 from rota.flow.submit.changing import Edit

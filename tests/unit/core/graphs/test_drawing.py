@@ -3,8 +3,8 @@
 from typing import Any
 
 from rota.contract.graph import read_graph
-from rota.core.graphs import Graph, drawing
-from rota.core.graphs.drawing import Drawn
+from rota.core.graphs import StepGraph, drawing
+from rota.core.graphs.drawing import StepAnnotation
 
 STEPS: list[dict[str, Any]] = [
     {"name": "extract", "kind": "etl.extract"},
@@ -15,21 +15,21 @@ STEPS: list[dict[str, Any]] = [
     {"name": "sub", "needs": ["load"], "graph": {"steps": [{"name": "x", "kind": "y"}]}},
 ]
 DRAWN = {
-    0: Drawn("succeeded", "1.2 s", is_critical=True),
-    1: Drawn("failed", "3 attempts", is_critical=True),
-    2: Drawn("live", "2 of 3"),
-    3: Drawn("waiting"),
-    4: Drawn("skipped", "upstream_failed"),
-    5: Drawn("skipped"),
+    0: StepAnnotation("succeeded", "1.2 s", is_critical=True),
+    1: StepAnnotation("failed", "3 attempts", is_critical=True),
+    2: StepAnnotation("live", "2 of 3"),
+    3: StepAnnotation("waiting"),
+    4: StepAnnotation("skipped", "upstream_failed"),
+    5: StepAnnotation("skipped"),
 }
 
 
-def graph() -> Graph:
+def graph() -> StepGraph:
     return read_graph({"steps": STEPS})
 
 
 def test_text_is_a_tree_with_what_else_a_step_waits_for() -> None:
-    assert drawing.text(graph(), {}) == [
+    assert drawing.draw_text(graph(), {}) == [
         "extract       etl.extract",
         "├─ clean      etl.clean",
         "│  ├─ alarm   notify       on failure; also after each",
@@ -40,7 +40,7 @@ def test_text_is_a_tree_with_what_else_a_step_waits_for() -> None:
 
 
 def test_text_shows_states_notes_and_the_critical_path() -> None:
-    lines = drawing.text(graph(), DRAWN)
+    lines = drawing.draw_text(graph(), DRAWN)
 
     assert lines[0].startswith("✓ extract")
     assert lines[0].endswith("1.2 s  ★")
@@ -50,7 +50,7 @@ def test_text_shows_states_notes_and_the_critical_path() -> None:
 
 
 def test_mermaid_has_every_step_edge_and_state() -> None:
-    lines = drawing.mermaid(graph(), DRAWN)
+    lines = drawing.draw_mermaid(graph(), DRAWN)
 
     assert lines[0] == "flowchart TD"
     assert '    s0["extract<br/>etl.extract<br/>1.2 s"]' in lines
@@ -61,7 +61,7 @@ def test_mermaid_has_every_step_edge_and_state() -> None:
 
 
 def test_dot_has_every_step_edge_and_state() -> None:
-    lines = drawing.dot(graph(), DRAWN)
+    lines = drawing.draw_dot(graph(), DRAWN)
 
     assert lines[0] == "digraph steps {"
     assert lines[-1] == "}"
@@ -72,8 +72,8 @@ def test_dot_has_every_step_edge_and_state() -> None:
 def test_a_kind_cannot_break_out_of_a_drawing() -> None:
     odd = read_graph({"steps": [{"name": "a", "kind": '"];evil\\ <b> ]'}]})
 
-    assert drawing.dot(odd, {})[3].count('"') - drawing.dot(odd, {})[3].count('\\"') == 6
-    assert '"];evil' not in drawing.mermaid(odd, {})[1]
+    assert drawing.draw_dot(odd, {})[3].count('"') - drawing.draw_dot(odd, {})[3].count('\\"') == 6
+    assert '"];evil' not in drawing.draw_mermaid(odd, {})[1]
 
 
 def test_a_deep_and_wide_graph_is_drawn_line_by_line() -> None:
@@ -81,4 +81,4 @@ def test_a_deep_and_wide_graph_is_drawn_line_by_line() -> None:
     steps += [{"name": f"s{n}", "kind": "x", "needs": [f"s{n - 1}"]} for n in range(1, 100)]
     steps[0]["name"] = "s0"
 
-    assert len(drawing.text(read_graph({"steps": steps}), {})) == 500
+    assert len(drawing.draw_text(read_graph({"steps": steps}), {})) == 500

@@ -3,7 +3,7 @@
 import pytest
 
 from rota.core.errors import ExpressionFailed, InvalidExpression
-from rota.core.expressions import Bound, evaluate, parse
+from rota.core.expressions import EvaluationBudget, evaluate, parse_expression
 
 VALUES = {
     "input": {
@@ -20,8 +20,8 @@ VALUES = {
 }
 
 
-def value(text: str, bound: Bound | None = None) -> object:
-    return evaluate(parse(text, names=("input",)), VALUES, bound)
+def value(text: str, bound: EvaluationBudget | None = None) -> object:
+    return evaluate(parse_expression(text, names=("input",)), VALUES, bound)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_an_expression_has_a_value(text: str, expected: object) -> None:
 )
 def test_what_cannot_be_read_is_refused_at_its_place(text: str, position: int, wanted: str) -> None:
     with pytest.raises(InvalidExpression) as refused:
-        parse(text, names=("input",), field="when")
+        parse_expression(text, names=("input",), field="when")
 
     assert refused.value.position == position
     assert wanted in refused.value.wanted
@@ -137,7 +137,7 @@ def test_what_cannot_be_read_is_refused_at_its_place(text: str, position: int, w
 @pytest.mark.parametrize("given", [None, 7, True, ["1"], {"a": 1}], ids=repr)
 def test_only_a_text_is_an_expression(given: object) -> None:
     with pytest.raises(InvalidExpression):
-        parse(given, names=("input",))
+        parse_expression(given, names=("input",))
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_an_evaluation_that_costs_too_much_is_given_up(text: str) -> None:
     }
 
     with pytest.raises(ExpressionFailed, match="too many steps"):
-        evaluate(parse(text, names=("input",)), values)
+        evaluate(parse_expression(text, names=("input",)), values)
 
 
 def test_a_long_expression_is_wide_and_not_deep() -> None:
@@ -205,7 +205,7 @@ def test_a_text_that_an_expression_makes_is_bounded() -> None:
     values = {"input": "x" * 200_000}
 
     with pytest.raises(ExpressionFailed, match="at most"):
-        evaluate(parse("input + input", names=("input",)), values)
+        evaluate(parse_expression("input + input", names=("input",)), values)
 
 
 def test_values_that_are_too_deep_are_not_compared() -> None:
@@ -214,11 +214,16 @@ def test_values_that_are_too_deep_are_not_compared() -> None:
         deep = [deep]
 
     with pytest.raises(ExpressionFailed, match="nested too deeply"):
-        evaluate(parse("input.a == input.b", names=("input",)), {"input": {"a": deep, "b": deep}})
+        evaluate(
+            parse_expression("input.a == input.b", names=("input",)),
+            {"input": {"a": deep, "b": deep}},
+        )
 
 
 def test_an_expression_says_what_it_reads() -> None:
-    found = parse("steps.a.result.n > 1 and steps[input.x].state == 'x'", names=("steps", "input"))
+    found = parse_expression(
+        "steps.a.result.n > 1 and steps[input.x].state == 'x'", names=("steps", "input")
+    )
 
     assert [(path.keys, path.is_open) for path in found.paths] == [
         (("steps", "a", "result", "n"), False),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rota.contract.schedule import read_schedule
-from rota.core.time.cadence import shortest_period
+from rota.core.time.cadence import find_shortest_period
 
 NOW = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
@@ -34,4 +34,4 @@ SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
     ],
 )
 def test_the_shortest_period_is_found(schedule: dict[str, Any], shortest: timedelta | None) -> None:
-    assert shortest_period(read_schedule(schedule, now=NOW), NOW) == shortest
+    assert find_shortest_period(read_schedule(schedule, now=NOW), NOW) == shortest

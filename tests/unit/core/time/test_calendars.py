@@ -21,7 +21,7 @@ def at(text: str) -> datetime:
 
 
 def span(quiet: Calendar, text: str) -> tuple[str, str] | None:
-    found = quiet.covers(at(text))
+    found = quiet.find_covering(at(text))
     if found is None:
         return None
     return f"{found.start:%Y-%m-%dT%H:%MZ}", f"{found.end:%Y-%m-%dT%H:%MZ}"
@@ -39,7 +39,10 @@ def test_a_date_is_a_whole_day_of_the_calendars_own_zone() -> None:
 def test_a_date_is_23_or_25_hours_long_when_clocks_change() -> None:
     quiet = calendar(dates=["2026-03-29", "2026-10-25"])
 
-    spring, autumn = quiet.covers(at("2026-03-29T10:00Z")), quiet.covers(at("2026-10-25T10:00Z"))
+    spring, autumn = (
+        quiet.find_covering(at("2026-03-29T10:00Z")),
+        quiet.find_covering(at("2026-10-25T10:00Z")),
+    )
 
     assert spring is not None
     assert autumn is not None

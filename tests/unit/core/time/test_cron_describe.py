@@ -85,7 +85,7 @@ SENTENCES = {
 
 @pytest.mark.parametrize(("text", "sentence"), SENTENCES.items())
 def test_an_expression_reads_as_a_sentence(text: str, sentence: str) -> None:
-    assert cron.parse(text).describe() == sentence
+    assert cron.parse_cron(text).describe() == sentence
 
 
 @pytest.mark.parametrize(
@@ -97,11 +97,11 @@ def test_an_expression_reads_as_a_sentence(text: str, sentence: str) -> None:
     ],
 )  # fmt: skip
 def test_days_that_must_both_match_do_not_read_as_alternatives(text: str, sentence: str) -> None:
-    assert cron.parse(text, day_match=DayMatch.ALL).describe() == sentence
+    assert cron.parse_cron(text, day_match=DayMatch.ALL).describe() == sentence
 
 
 def test_a_hashed_field_reads_as_the_value_it_came_to() -> None:
-    quarter = cron.parse("H/15 * * * *", seed="acme/report")
+    quarter = cron.parse_cron("H/15 * * * *", seed="acme/report")
 
-    assert cron.parse("H H * * *", seed="acme/report").describe() == "At 04:12 every day"
+    assert cron.parse_cron("H H * * *", seed="acme/report").describe() == "At 04:12 every day"
     assert quarter.describe() == "Every 15 minutes from minute 12"

@@ -18,11 +18,11 @@ def ticks_on(
     overlap: DstOverlap = DstOverlap.FIRST,
 ) -> list[Tick]:
     """All ticks on one local day."""
-    zone = zones.zone(zone_name)
+    zone = zones.get_zone(zone_name)
     date = datetime.fromisoformat(day).date()
     after = datetime(date.year, date.month, date.day, tzinfo=UTC) - timedelta(days=2)
     found: list[Tick] = []
-    for tick in cron.ticks(cron.parse(text), zone, after, gap=gap, overlap=overlap):
+    for tick in cron.iterate_ticks(cron.parse_cron(text), zone, after, gap=gap, overlap=overlap):
         shown = tick.at.astimezone(zone).date()
         if shown > date:
             return found
@@ -33,7 +33,7 @@ def ticks_on(
 
 def walls(ticks: list[Tick], zone_name: str = "Europe/Berlin") -> list[str]:
     """The wall times of ticks, each with its offset."""
-    zone = zones.zone(zone_name)
+    zone = zones.get_zone(zone_name)
     return [f"{tick.at.astimezone(zone):%H:%M%z}".removesuffix("00") for tick in ticks]
 
 
@@ -158,7 +158,7 @@ def test_a_suppressed_fold_is_noted() -> None:
     ],
 )
 def test_an_expression_is_classed_once(text: str, interval_like: bool) -> None:
-    assert cron.parse(text).interval_like is interval_like
+    assert cron.parse_cron(text).interval_like is interval_like
 
 
 @pytest.mark.parametrize(
@@ -198,31 +198,31 @@ def test_a_day_that_never_was_shifts_to_the_next_one() -> None:
 
 
 def test_a_start_in_the_second_fold_looks_forward() -> None:
-    zone = zones.zone("Europe/Berlin")
+    zone = zones.get_zone("Europe/Berlin")
     second_fold = datetime(2026, 10, 25, 1, 10, tzinfo=UTC)
 
-    tick = cron.next_tick(cron.parse("30 2 * * *"), zone, second_fold)
+    tick = cron.find_next_tick(cron.parse_cron("30 2 * * *"), zone, second_fold)
 
     assert tick is not None
     assert tick.at == datetime(2026, 10, 26, 1, 30, tzinfo=UTC)
 
 
 def test_a_time_that_is_always_in_the_gap_has_no_next_tick_when_skipped() -> None:
-    expression = cron.parse("30 2 25-31 3 SUN", day_match=cron.DayMatch.ALL)
-    zone, start = zones.zone("Europe/Berlin"), datetime(2026, 1, 1, tzinfo=UTC)
+    expression = cron.parse_cron("30 2 25-31 3 SUN", day_match=cron.DayMatch.ALL)
+    zone, start = zones.get_zone("Europe/Berlin"), datetime(2026, 1, 1, tzinfo=UTC)
 
-    assert cron.next_tick(expression, zone, start, gap=DstGap.SKIP) is None
+    assert cron.find_next_tick(expression, zone, start, gap=DstGap.SKIP) is None
     assert not cron.fires_within(expression, zone, start, gap=DstGap.SKIP)
     assert cron.fires_within(expression, zone, start)
 
 
 def test_a_yearly_time_in_the_overlap_is_not_lost_to_its_second_pass() -> None:
-    zone, start = zones.zone("Europe/Berlin"), datetime(2026, 10, 1, tzinfo=UTC)
-    yearly = cron.parse("30 2 25 10 *")
+    zone, start = zones.get_zone("Europe/Berlin"), datetime(2026, 10, 1, tzinfo=UTC)
+    yearly = cron.parse_cron("30 2 25 10 *")
 
-    second = cron.next_tick(yearly, zone, start, overlap=DstOverlap.SECOND)
+    second = cron.find_next_tick(yearly, zone, start, overlap=DstOverlap.SECOND)
     between = datetime(2026, 10, 25, 0, 45, tzinfo=UTC)
-    both = cron.next_tick(yearly, zone, between, overlap=DstOverlap.BOTH)
+    both = cron.find_next_tick(yearly, zone, between, overlap=DstOverlap.BOTH)
 
     assert second is not None
     assert second.at == datetime(2026, 10, 25, 1, 30, tzinfo=UTC)
@@ -231,11 +231,11 @@ def test_a_yearly_time_in_the_overlap_is_not_lost_to_its_second_pass() -> None:
 
 def test_times_shifted_across_new_year_are_not_lost() -> None:
     # Kiritimati left out 31 December 1994; 15:00 lands in 1995 by any clock.
-    zone, start = zones.zone("Pacific/Kiritimati"), datetime(1994, 12, 29, tzinfo=UTC)
+    zone, start = zones.get_zone("Pacific/Kiritimati"), datetime(1994, 12, 29, tzinfo=UTC)
 
-    early = cron.ticks(cron.parse("0 1,15 31 12 *"), zone, start, gap=DstGap.SHIFT)
+    early = cron.iterate_ticks(cron.parse_cron("0 1,15 31 12 *"), zone, start, gap=DstGap.SHIFT)
     start = datetime(1995, 1, 1, 0, 30, tzinfo=UTC)
-    late = cron.ticks(cron.parse("0 1,15 31 12 *"), zone, start, gap=DstGap.SHIFT)
+    late = cron.iterate_ticks(cron.parse_cron("0 1,15 31 12 *"), zone, start, gap=DstGap.SHIFT)
 
     shown = [f"{tick.at.astimezone(zone):%Y-%m-%d %H}" for tick in islice(early, 3)]
     assert shown == ["1995-01-01 01", "1995-01-01 15", "1995-12-31 01"]

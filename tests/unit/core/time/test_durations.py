@@ -67,9 +67,7 @@ def test_bounds_are_said_in_words_and_the_error_is_the_callers() -> None:
     with pytest.raises(
         InvalidSchedule, match=r"every: '999ms' is invalid: must be at least 1 second"
     ):
-        durations.parse(
-            "999ms", field="every", shortest=timedelta(seconds=1), error=InvalidSchedule
-        )
+        durations.parse("999ms", field="every", minimum=timedelta(seconds=1), error=InvalidSchedule)
     with pytest.raises(InvalidInput, match="at most 3653 days"):
         durations.parse("3654d")
 
@@ -94,6 +92,6 @@ def test_a_number_too_large_for_a_date_is_too_long_and_not_a_crash() -> None:
 def test_one_spelling_for_machines_and_one_for_people(seconds: float, iso: str, words: str) -> None:
     length = timedelta(seconds=seconds)
 
-    assert durations.iso(length) == iso
-    assert durations.words(length) == words
+    assert durations.to_iso(length) == iso
+    assert durations.to_words(length) == words
     assert durations.parse(iso) == length

@@ -12,23 +12,23 @@ from rota.contract.calendar import read_calendar
 from rota.contract.schedule import read_schedule
 from rota.core.errors import InvalidSchedule, SearchTooLong
 from rota.core.time import planning, zones
-from rota.core.time.backlog import Progress
+from rota.core.time.backlog import ScheduleProgress
 from rota.core.time.budget import (
     NEXT_TICK_STEPS_MAX,
     PREVIEW_STEPS_MAX,
     SearchBudget,
 )
-from rota.core.time.cadence import shortest_period
+from rota.core.time.cadence import find_shortest_period
 from rota.core.time.calendars import Calendar, blackout_at
-from rota.core.time.crowding import Alike, Span, crowding
-from rota.core.time.misfire import catch_up
-from rota.core.time.past import Past
-from rota.core.time.preview import Concern, preview
-from rota.core.time.rrule.search import next_local
+from rota.core.time.misfire import decide_catch_up
+from rota.core.time.past_ticks import PastTicks
+from rota.core.time.preview import PreviewConcern, preview_schedule
+from rota.core.time.rrule.search import find_next_local
 from rota.core.time.schedule import Schedule
 from rota.core.time.simulation import simulate
 from rota.core.time.tick import DstGap, DstOverlap
-from rota.core.time.walls import local_of, seconds_of
+from rota.core.time.tick_density import DensitySpan, ScheduleGroup, compute_tick_density
+from rota.core.time.wall_clock import from_wall_seconds, to_wall_seconds
 from rota.core.time.zone_change import ZoneChange
 
 NOW = datetime(2026, 10, 20, 12, 0, tzinfo=UTC)
@@ -60,7 +60,9 @@ def told(ask: Callable[[], object]) -> str:
 def test_the_next_tick_is_found_or_refused_within_the_budget(name: str) -> None:
     budget, calendars = SearchBudget(), known()
 
-    said = told(lambda: planning.next_tick(schedule(name), NOW, calendars=calendars, budget=budget))
+    said = told(
+        lambda: planning.plan_next_tick(schedule(name), NOW, calendars=calendars, budget=budget)
+    )
 
     # One step of its own may be larger than what was left: a part of a calendar.
     assert budget.spent <= 2 * NEXT_TICK_STEPS_MAX
@@ -70,7 +72,7 @@ def test_the_next_tick_is_found_or_refused_within_the_budget(name: str) -> None:
 @pytest.mark.parametrize("windows", [24, 72, 144, 360])
 def test_a_calendar_full_of_windows_is_refused_with_what_to_do(windows: int) -> None:
     with pytest.raises(SearchTooLong) as refused:
-        planning.next_tick(schedule(f"{windows} windows a day"), NOW, calendars=known())
+        planning.plan_next_tick(schedule(f"{windows} windows a day"), NOW, calendars=known())
 
     assert refused.value.field == "calendars"
     assert str(refused.value) == (
@@ -83,7 +85,9 @@ def test_a_calendar_full_of_windows_is_refused_with_what_to_do(windows: int) -> 
 def test_a_preview_ends_within_its_budget(name: str) -> None:
     budget, calendars = SearchBudget(2_000), known()
 
-    told(lambda: preview(schedule(name), NOW, count=100, calendars=calendars, budget=budget))
+    told(
+        lambda: preview_schedule(schedule(name), NOW, count=100, calendars=calendars, budget=budget)
+    )
 
     assert budget.spent <= budget.limit + NEXT_TICK_STEPS_MAX
 
@@ -93,20 +97,24 @@ def test_a_preview_of_a_dense_schedule_looks_at_the_fold_itself_and_not_at_the_d
 ):
     budget = SearchBudget(PREVIEW_STEPS_MAX)
 
-    shown = preview(schedule("dense cron"), NOW, count=5, budget=budget)
+    shown = preview_schedule(schedule("dense cron"), NOW, count=5, budget=budget)
 
-    notes = [each.detail for each in shown.warnings if each.concern is Concern.DAYLIGHT_SAVING]
+    notes = [
+        each.detail for each in shown.warnings if each.concern is PreviewConcern.DAYLIGHT_SAVING
+    ]
     assert notes[0] == "2026-10-25: 02:00 occurs twice; only the first runs"
     assert budget.spent < 100
 
 
 def test_a_preview_that_is_cut_short_shows_what_it_found_and_says_so() -> None:
-    shown = preview(schedule("thirty dense crons"), NOW, count=100, budget=SearchBudget(30 * 40))
+    shown = preview_schedule(
+        schedule("thirty dense crons"), NOW, count=100, budget=SearchBudget(30 * 40)
+    )
 
     assert 30 < len(shown.upcoming) < 100
     said = {each.concern: each.detail for each in shown.warnings}
-    assert Concern.ENDS not in said
-    assert said[Concern.SEARCH_LIMIT] == (
+    assert PreviewConcern.ENDS not in said
+    assert said[PreviewConcern.SEARCH_LIMIT] == (
         "the search stopped after 1,200 steps; the schedule may have more times than shown"
     )
 
@@ -115,9 +123,9 @@ def test_a_preview_that_is_cut_short_shows_what_it_found_and_says_so() -> None:
     "name", ["dense cron", "sparse rrules", "72 windows a day", "no time is free, deferred"]
 )
 def test_what_an_outage_left_is_decided_or_refused(name: str) -> None:
-    progress = Progress(cursor=NOW - 30 * DAY)
+    progress = ScheduleProgress(cursor=NOW - 30 * DAY)
 
-    said = told(lambda: catch_up(schedule(name), progress, NOW, calendars=known()))
+    said = told(lambda: decide_catch_up(schedule(name), progress, NOW, calendars=known()))
 
     assert not said or "steps" in said or "free" in said
 
@@ -125,7 +133,7 @@ def test_what_an_outage_left_is_decided_or_refused(name: str) -> None:
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_a_past_range_is_counted_or_refused_within_its_budget(name: str) -> None:
     budget = SearchBudget(2_000)
-    past = Past(
+    past = PastTicks(
         schedule=schedule(name), since=NOW - 400 * DAY, until=NOW, calendars=known(), budget=budget
     )
 
@@ -137,7 +145,7 @@ def test_a_past_range_is_counted_or_refused_within_its_budget(name: str) -> None
 
 @pytest.mark.parametrize("name", ["thirty dense crons", "sparse rrules", "thirty-two times"])
 def test_the_shortest_period_is_found_or_refused(name: str) -> None:
-    said = told(lambda: shortest_period(schedule(name), NOW))
+    said = told(lambda: find_shortest_period(schedule(name), NOW))
 
     assert not said or "steps" in said
 
@@ -146,8 +154,10 @@ def test_the_shortest_period_is_found_or_refused(name: str) -> None:
 def test_a_change_of_zone_rules_is_applied_or_refused_within_its_budget(name: str) -> None:
     read = schedule(name)
     budget = SearchBudget(10_000)
-    change = ZoneChange(schedule=read, before=zones.zone("UTC"), calendars=known(), budget=budget)
-    first = planning.next_tick(
+    change = ZoneChange(
+        schedule=read, before=zones.get_zone("UTC"), calendars=known(), budget=budget
+    )
+    first = planning.plan_next_tick(
         read_schedule({**SCHEDULES[name], "calendars": []}, now=NOW, seed="x"), NOW
     )
     assert first is not None
@@ -166,13 +176,13 @@ def test_a_simulation_of_a_full_calendar_is_refused() -> None:
 
 def test_the_load_of_hostile_schedules_counts_them_as_far_as_they_are_found() -> None:
     names = ["dense cron", "thirty dense crons", "72 windows a day"]
-    groups = [Alike(schedule=schedule(name), number=1) for name in names]
-    span = Span(since=NOW, until=NOW + DAY, width=timedelta(hours=1))
+    groups = [ScheduleGroup(schedule=schedule(name), size=1) for name in names]
+    span = DensitySpan(since=NOW, until=NOW + DAY, width=timedelta(hours=1))
 
-    found = crowding(groups, span, calendars=known())
+    found = compute_tick_density(groups, span, calendars=known())
 
-    assert len(found.each) == len(groups)
-    assert found.each[0].ticks > 0
+    assert len(found.groups) == len(groups)
+    assert found.groups[0].ticks > 0
 
 
 def test_a_budget_does_not_depend_on_what_was_computed_before() -> None:
@@ -180,7 +190,7 @@ def test_a_budget_does_not_depend_on_what_was_computed_before() -> None:
     spent = []
     read = schedule("144 windows a day")
     for budget in (SearchBudget(), SearchBudget()):
-        told(partial(planning.next_tick, read, NOW, calendars=calendars, budget=budget))
+        told(partial(planning.plan_next_tick, read, NOW, calendars=calendars, budget=budget))
         spent.append(budget.spent)
 
     assert spent[0] == spent[1]
@@ -194,7 +204,7 @@ def test_a_search_that_nobody_waits_for_ends_at_its_next_check() -> None:
         raise Gone
 
     with pytest.raises(Gone):
-        planning.next_tick(
+        planning.plan_next_tick(
             schedule("360 windows a day"),
             NOW,
             calendars=known(),
@@ -208,7 +218,7 @@ def test_windows_that_touch_become_one_stretch() -> None:
         {"name": "all", "recurring": [{"rrule": f"FREQ=DAILY;BYHOUR={hours}", "length": "PT1H"}]}
     )
 
-    found = whole.covers(NOW)
+    found = whole.find_covering(NOW)
 
     assert found is not None
     assert found.end - found.start > 7 * DAY
@@ -220,8 +230,8 @@ def test_a_dense_calendar_is_worked_out_a_day_at_a_time_and_a_sparse_one_a_year(
     dense = read_calendar(full_calendar(360))
     sparse = read_calendar({"name": "s", "yearly": ["12-25"]})
 
-    assert dense.windows.length == DAY
-    assert sparse.windows.length == 366 * DAY
+    assert dense.windows.part_length == DAY
+    assert sparse.windows.part_length == 366 * DAY
 
 
 def test_a_schedule_of_many_rules_asks_only_those_whose_tick_has_passed() -> None:
@@ -230,7 +240,7 @@ def test_a_schedule_of_many_rules_asks_only_those_whose_tick_has_passed() -> Non
     day = read_calendar({"name": "day", "ranges": RANGES})
     budget = SearchBudget()
 
-    found = planning.next_tick(read, NOW, calendars={"day": day}, budget=budget)
+    found = planning.plan_next_tick(read, NOW, calendars={"day": day}, budget=budget)
 
     assert found is not None
     assert found.tick.at.hour == 17
@@ -240,7 +250,7 @@ def test_a_schedule_of_many_rules_asks_only_those_whose_tick_has_passed() -> Non
 
 def naive(calendar: Calendar, instant: datetime) -> bool:
     """Whether a window holds the instant, by asking for every window near it."""
-    zone = zones.zone(calendar.timezone)
+    zone = zones.get_zone(calendar.timezone)
     near = instant.replace(tzinfo=None)
     windows = [(each.start, each.end) for each in calendar.ranges]
     for week in range(-3, 3):
@@ -254,13 +264,13 @@ def naive(calendar: Calendar, instant: datetime) -> bool:
         ):
             windows.append((midnight, midnight + DAY))
     for recurring in calendar.recurring:
-        local = next_local(recurring.rule, seconds_of(near - recurring.length - 2 * DAY))
-        while local is not None and local_of(local) < near + 2 * DAY:
-            windows.append((local_of(local), local_of(local) + recurring.length))
-            local = next_local(recurring.rule, local + 1)
+        local = find_next_local(recurring.rule, to_wall_seconds(near - recurring.length - 2 * DAY))
+        while local is not None and from_wall_seconds(local) < near + 2 * DAY:
+            windows.append((from_wall_seconds(local), from_wall_seconds(local) + recurring.length))
+            local = find_next_local(recurring.rule, local + 1)
 
     def edge(local: datetime, overlap: DstOverlap) -> datetime:
-        return zones.instants(local, zone, gap=DstGap.RUN_AFTER, overlap=overlap)[0].at
+        return zones.resolve_local_time(local, zone, gap=DstGap.RUN_AFTER, overlap=overlap)[0].at
 
     return any(
         edge(start, DstOverlap.FIRST) <= instant < edge(end, DstOverlap.SECOND)
@@ -333,4 +343,4 @@ def test_merged_windows_hold_the_same_instants_as_the_windows_one_by_one(seed: i
 
 
 def test_the_dense_cron_of_the_corpus_is_legal() -> None:
-    assert planning.next_tick(read_schedule({"cron": DENSE}, now=NOW), NOW) is not None
+    assert planning.plan_next_tick(read_schedule({"cron": DENSE}, now=NOW), NOW) is not None

@@ -2,15 +2,15 @@
 
 from datetime import UTC, datetime, timedelta
 
-from rota.core.time.jitter import Jitter
+from rota.core.time.jitter import TickJitter
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 WINDOW = timedelta(minutes=5)
 
 
 def test_the_same_tick_of_the_same_job_always_gets_the_same_offset() -> None:
-    first = Jitter(window=WINDOW).offset("acme/report", NOON, room=None)
-    again = Jitter(window=WINDOW).offset("acme/report", NOON, room=None)
+    first = TickJitter(window=WINDOW).offset("acme/report", NOON, room=None)
+    again = TickJitter(window=WINDOW).offset("acme/report", NOON, room=None)
 
     assert first == again
     # A known value: a change of the hash would move every jittered job of every user at once.
@@ -19,14 +19,14 @@ def test_the_same_tick_of_the_same_job_always_gets_the_same_offset() -> None:
 
 def test_ticks_of_one_job_get_different_offsets_unless_it_is_stable() -> None:
     days = [NOON + timedelta(days=n) for n in range(50)]
-    moving, stable = Jitter(window=WINDOW), Jitter(window=WINDOW, stable=True)
+    moving, stable = TickJitter(window=WINDOW), TickJitter(window=WINDOW, stable=True)
 
     assert len({moving.offset("acme/report", day, room=None) for day in days}) > 45
     assert len({stable.offset("acme/report", day, room=None) for day in days}) == 1
 
 
 def test_a_thousand_jobs_at_one_instant_are_spread_over_the_window() -> None:
-    offsets = [Jitter(window=WINDOW).offset(f"job-{n}", NOON, room=None) for n in range(1000)]
+    offsets = [TickJitter(window=WINDOW).offset(f"job-{n}", NOON, room=None) for n in range(1000)]
 
     assert all(timedelta(0) <= offset < WINDOW for offset in offsets)
     per_minute = [sum(offset // timedelta(minutes=1) == n for offset in offsets) for n in range(5)]
@@ -35,7 +35,7 @@ def test_a_thousand_jobs_at_one_instant_are_spread_over_the_window() -> None:
 
 def test_an_offset_stays_inside_the_room_there_is() -> None:
     room = timedelta(seconds=3)
-    offsets = [Jitter(window=WINDOW).offset(f"job-{n}", NOON, room=room) for n in range(200)]
+    offsets = [TickJitter(window=WINDOW).offset(f"job-{n}", NOON, room=room) for n in range(200)]
 
     assert all(offset < room for offset in offsets)
-    assert Jitter(window=WINDOW).offset("job", NOON, room=timedelta(0)) == timedelta(0)
+    assert TickJitter(window=WINDOW).offset("job", NOON, room=timedelta(0)) == timedelta(0)

@@ -7,9 +7,15 @@ import pytest
 
 from rota.contract.calendar import read_calendar
 from rota.contract.schedule import read_schedule
-from rota.core.time.backlog import Progress
-from rota.core.time.misfire import Decision, Outcome, Reason, catch_up, settle
-from rota.core.time.policies import CatchUp, Cause
+from rota.core.time.backlog import ScheduleProgress
+from rota.core.time.misfire import (
+    CatchUpDecision,
+    MisfireOutcome,
+    MisfireReason,
+    decide_catch_up,
+    settle_replaced_schedule,
+)
+from rota.core.time.policies import CatchUp, MisfireCause
 from rota.core.time.schedule import Schedule
 
 START = datetime(2026, 7, 1, tzinfo=UTC)
@@ -21,22 +27,22 @@ def schedule(cron: str = "0 * * * *", *, rest: object = None, **misfire: object)
     return read_schedule(spec, now=START, seed="acme/x")
 
 
-def after(out: timedelta, made: Schedule, **given: object) -> Decision:
-    return catch_up(made, Progress(cursor=START), START + out, **given)  # type: ignore[arg-type]
+def after(out: timedelta, made: Schedule, **given: object) -> CatchUpDecision:
+    return decide_catch_up(made, ScheduleProgress(cursor=START), START + out, **given)  # type: ignore[arg-type]
 
 
-def hours(decision: Decision) -> list[int]:
-    return [(planned.tick.at - START) // HOUR for planned in decision.run]
+def hours(decision: CatchUpDecision) -> list[int]:
+    return [(planned.tick.at - START) // HOUR for planned in decision.runs]
 
 
-def rows(decision: Decision) -> list[tuple[str, str, int]]:
-    return [(row.outcome.value, row.reason.value, row.count) for row in decision.recorded]
+def rows(decision: CatchUpDecision) -> list[tuple[str, str, int]]:
+    return [(row.outcome.value, row.reason.value, row.count) for row in decision.records]
 
 
 def test_nothing_due_is_nothing_decided() -> None:
     decision = after(timedelta(minutes=59), schedule())
 
-    assert decision == Decision(run=(), recorded=(), cursor=START)
+    assert decision == CatchUpDecision(runs=(), records=(), cursor=START)
 
 
 def test_a_tick_that_is_due_just_now_runs_whatever_the_policy() -> None:
@@ -44,7 +50,7 @@ def test_a_tick_that_is_due_just_now_runs_whatever_the_policy() -> None:
         decision = after(HOUR + timedelta(seconds=3), schedule(on_outage=choice.value))
 
         assert hours(decision) == [1]
-        assert decision.recorded == ()
+        assert decision.records == ()
         assert decision.cursor == START + HOUR
 
 
@@ -52,16 +58,16 @@ def test_a_failover_of_seconds_loses_no_tick_of_a_job_that_runs_every_second() -
     for choice in CatchUp:
         decision = after(timedelta(seconds=7), schedule("* * * * * *", on_outage=choice.value))
 
-        assert len(decision.run) == 7
-        assert decision.recorded == ()
+        assert len(decision.runs) == 7
+        assert decision.records == ()
 
 
 def test_once_runs_the_latest_and_points_the_others_to_it() -> None:
     decision = after(timedelta(hours=5, minutes=30), schedule())
 
     assert hours(decision) == [5]
-    (row,) = decision.recorded
-    assert (row.outcome, row.count, row.at_least) == (Outcome.COALESCED, 4, False)
+    (row,) = decision.records
+    assert (row.outcome, row.count, row.at_least) == (MisfireOutcome.COALESCED, 4, False)
     assert (row.first, row.last) == (START + HOUR, START + 4 * HOUR)
     assert row.into == START + 5 * HOUR
     assert decision.cursor == START + 5 * HOUR
@@ -71,7 +77,7 @@ def test_all_runs_every_one_in_order() -> None:
     decision = after(timedelta(hours=5, minutes=30), schedule(on_outage="all"))
 
     assert hours(decision) == [1, 2, 3, 4, 5]
-    assert decision.recorded == ()
+    assert decision.records == ()
 
 
 def test_all_is_capped_to_the_newest_and_the_rest_is_one_row() -> None:
@@ -79,7 +85,7 @@ def test_all_is_capped_to_the_newest_and_the_rest_is_one_row() -> None:
 
     assert hours(decision) == list(range(17, 27))
     assert rows(decision) == [("coalesced", "caught_up", 16)]
-    assert decision.recorded[0].into == START + 17 * HOUR
+    assert decision.records[0].into == START + 17 * HOUR
 
 
 def test_skip_records_what_is_late_as_missed_and_runs_what_is_on_time() -> None:
@@ -102,7 +108,7 @@ def test_a_tick_past_its_start_deadline_is_missed_and_never_silent(choice: str) 
 
     decision = after(timedelta(hours=25), made)
 
-    assert decision.run == ()
+    assert decision.runs == ()
     ((outcome, reason, count),) = rows(decision)
     assert (outcome, count) == ("missed", 1)
     assert reason == ("outage" if choice == "skip" else "start_deadline")
@@ -126,16 +132,16 @@ def test_a_deadline_and_once_and_the_coalesced_between_them() -> None:
 
 
 def test_a_pause_is_recorded_and_not_run_not_even_its_last_second() -> None:
-    decision = after(5 * HOUR + timedelta(seconds=1), schedule(), cause=Cause.RESUME)
+    decision = after(5 * HOUR + timedelta(seconds=1), schedule(), cause=MisfireCause.RESUME)
 
-    assert decision.run == ()
+    assert decision.runs == ()
     assert rows(decision) == [("paused", "pause", 5)]
     assert decision.cursor == START + 5 * HOUR
 
 
 def test_a_resume_may_ask_for_the_missed_ones_once() -> None:
     decision = after(
-        timedelta(hours=5, minutes=30), schedule(), cause=Cause.RESUME, choice=CatchUp.ONCE
+        timedelta(hours=5, minutes=30), schedule(), cause=MisfireCause.RESUME, choice=CatchUp.ONCE
     )
 
     assert hours(decision) == [5]
@@ -145,7 +151,7 @@ def test_a_resume_may_ask_for_the_missed_ones_once() -> None:
 def test_a_resume_with_a_deadline_calls_the_late_ones_paused_because_they_were() -> None:
     made = schedule(on_resume="all", start_deadline="PT2H")
 
-    decision = after(timedelta(hours=5, minutes=30), made, cause=Cause.RESUME)
+    decision = after(timedelta(hours=5, minutes=30), made, cause=MisfireCause.RESUME)
 
     assert hours(decision) == [4, 5]
     assert rows(decision) == [("paused", "start_deadline", 3)]
@@ -154,16 +160,16 @@ def test_a_resume_with_a_deadline_calls_the_late_ones_paused_because_they_were()
 def test_an_edit_never_fires_the_past() -> None:
     now = timedelta(hours=5, seconds=1)
 
-    decision = after(now, schedule(), cause=Cause.EDIT)
+    decision = after(now, schedule(), cause=MisfireCause.EDIT)
 
-    assert decision.run == ()
+    assert decision.runs == ()
     assert rows(decision) == [("skipped", "edit", 5)]
     assert decision.cursor == START + now
 
 
 def test_an_edit_may_be_told_to() -> None:
     decision = after(
-        timedelta(hours=5, minutes=30), schedule(), cause=Cause.EDIT, choice=CatchUp.ONCE
+        timedelta(hours=5, minutes=30), schedule(), cause=MisfireCause.EDIT, choice=CatchUp.ONCE
     )
 
     assert hours(decision) == [5]
@@ -173,7 +179,7 @@ def test_an_edit_may_be_told_to() -> None:
 def test_what_is_due_under_the_old_schedule_at_an_edit_still_runs() -> None:
     now = START + HOUR + timedelta(seconds=2)
 
-    decision = settle(schedule(), Progress(cursor=START), now)
+    decision = settle_replaced_schedule(schedule(), ScheduleProgress(cursor=START), now)
 
     assert hours(decision) == [1]
     assert decision.cursor == now
@@ -181,35 +187,37 @@ def test_what_is_due_under_the_old_schedule_at_an_edit_still_runs() -> None:
 
 def test_a_jittered_tick_in_flight_at_an_edit_stays() -> None:
     made = schedule(rest={"jitter": {"window": "30m"}})
-    flying = after(2 * HOUR, made, choice=CatchUp.ALL).run[0]
+    flying = after(2 * HOUR, made, choice=CatchUp.ALL).runs[0]
     assert flying.due_at > START + HOUR + timedelta(seconds=5)
     now = START + HOUR + timedelta(seconds=5)
 
-    decision = settle(made, Progress(cursor=START), now)
+    decision = settle_replaced_schedule(made, ScheduleProgress(cursor=START), now)
 
-    assert decision.run == (flying,)
+    assert decision.runs == (flying,)
     assert decision.cursor == now
 
 
 def test_a_jittered_tick_is_not_due_before_its_jittered_time() -> None:
     made = schedule(rest={"jitter": {"window": "30m"}})
-    first = after(2 * HOUR, made, choice=CatchUp.ALL).run[0]
+    first = after(2 * HOUR, made, choice=CatchUp.ALL).runs[0]
 
-    early = catch_up(made, Progress(cursor=START), first.due_at - timedelta(milliseconds=1))
-    on_time = catch_up(made, Progress(cursor=START), first.due_at)
+    early = decide_catch_up(
+        made, ScheduleProgress(cursor=START), first.due_at - timedelta(milliseconds=1)
+    )
+    on_time = decide_catch_up(made, ScheduleProgress(cursor=START), first.due_at)
 
-    assert early == Decision(run=(), recorded=(), cursor=START)
-    assert on_time.run == (first,)
+    assert early == CatchUpDecision(runs=(), records=(), cursor=START)
+    assert on_time.runs == (first,)
 
 
 def test_pace_spreads_what_is_caught_up_and_leaves_its_identity() -> None:
     made = schedule(on_outage="all", pace="10/min")
     now = START + timedelta(hours=5, minutes=30)
 
-    decision = catch_up(made, Progress(cursor=START), now)
+    decision = decide_catch_up(made, ScheduleProgress(cursor=START), now)
 
     assert hours(decision) == [1, 2, 3, 4, 5]
-    assert [(planned.due_at - now).total_seconds() for planned in decision.run] == [
+    assert [(planned.due_at - now).total_seconds() for planned in decision.runs] == [
         0,
         6,
         12,
@@ -222,12 +230,12 @@ def test_the_run_cap_holds_for_catching_up() -> None:
     made = schedule(on_outage="all", rest={"window": {"max_runs": 5}})
     now = START + timedelta(hours=9, minutes=30)
 
-    decision = catch_up(made, Progress(cursor=START, fired=3), now)
-    done = catch_up(made, Progress(cursor=START, fired=5), now)
+    decision = decide_catch_up(made, ScheduleProgress(cursor=START, fired=3), now)
+    done = decide_catch_up(made, ScheduleProgress(cursor=START, fired=5), now)
 
     assert hours(decision) == [8, 9]
     assert rows(decision) == [("coalesced", "caught_up", 7)]
-    assert done == Decision(run=(), recorded=(), cursor=START)
+    assert done == CatchUpDecision(runs=(), records=(), cursor=START)
 
 
 CALENDARS = {
@@ -243,8 +251,12 @@ def test_blacked_out_ticks_are_skipped_and_not_missed() -> None:
     decision = after(timedelta(hours=8, minutes=30), made, calendars=CALENDARS)
 
     assert hours(decision) == [1, 6, 7, 8]
-    (row,) = decision.recorded
-    assert (row.outcome, row.reason, row.count) == (Outcome.SKIPPED, Reason.BLACKOUT, 4)
+    (row,) = decision.records
+    assert (row.outcome, row.reason, row.count) == (
+        MisfireOutcome.SKIPPED,
+        MisfireReason.BLACKOUT,
+        4,
+    )
     assert (row.first, row.last) == (START + 2 * HOUR, START + 5 * HOUR)
 
 
@@ -253,7 +265,7 @@ def test_a_late_run_does_not_start_in_a_blackout_that_has_begun_since() -> None:
 
     decision = after(timedelta(hours=3, minutes=30), made, calendars=CALENDARS)
 
-    (planned,) = decision.run
+    (planned,) = decision.runs
     assert planned.tick.at == START + HOUR
     assert planned.due_at == START + 6 * HOUR
     assert planned.notes == ("postponed to the end of night",)
@@ -265,18 +277,18 @@ def test_a_run_on_time_is_not_put_off_by_a_blackout_that_begins_the_moment_after
 
     decision = after(now, made, calendars=CALENDARS)
 
-    assert decision.run[0].due_at == START + timedelta(hours=1, minutes=59, seconds=50)
+    assert decision.runs[0].due_at == START + timedelta(hours=1, minutes=59, seconds=50)
 
 
 def test_a_fixed_delay_has_one_tick_to_catch_up_with() -> None:
     made = read_schedule({"fixed_delay": "1h"}, now=START)
-    progress = Progress(cursor=START + HOUR, fired=1, last_end=START + 2 * HOUR)
+    progress = ScheduleProgress(cursor=START + HOUR, fired=1, last_end=START + 2 * HOUR)
 
-    decision = catch_up(made, progress, START + timedelta(days=3))
-    paused = catch_up(made, progress, START + timedelta(days=3), cause=Cause.RESUME)
+    decision = decide_catch_up(made, progress, START + timedelta(days=3))
+    paused = decide_catch_up(made, progress, START + timedelta(days=3), cause=MisfireCause.RESUME)
 
     assert hours(decision) == [3]
-    assert decision.recorded == ()
+    assert decision.records == ()
     assert rows(paused) == [("paused", "pause", 1)]
 
 
@@ -291,17 +303,17 @@ def test_no_outage_is_too_long(cron: str, choice: CatchUp, out: timedelta) -> No
     decision = after(out, made, choice=choice)
     took = process_time() - began
 
-    assert len(decision.run) <= 100
+    assert len(decision.runs) <= 100
     assert decision.cursor == START + out
-    (row,) = decision.recorded
+    (row,) = decision.records
     assert row.count > 100
     # 2 to 10 ms here; an enumeration of 3,000 days of seconds would be an hour.
     assert took < 0.25
 
 
 def test_an_interval_is_counted_exactly_and_a_cron_says_at_least() -> None:
-    exact = after(26 * HOUR, schedule("@every 1s")).recorded[0]
-    bounded = after(26 * HOUR, schedule("* * * * * *")).recorded[0]
+    exact = after(26 * HOUR, schedule("@every 1s")).records[0]
+    bounded = after(26 * HOUR, schedule("* * * * * *")).records[0]
 
     assert (exact.count, exact.at_least) == (26 * 3600 - 1, False)
     assert (bounded.count, bounded.at_least) == (200, True)

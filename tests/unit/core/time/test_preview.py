@@ -8,9 +8,9 @@ from rota.contract.calendar import read_calendar
 from rota.contract.schedule import read_schedule
 from rota.core.errors import InvalidInput
 from rota.core.time import zones
-from rota.core.time.planning import plan
-from rota.core.time.preview import Concern, Follows, Preview, preview
-from rota.core.time.schedule import HORIZON
+from rota.core.time.planning import plan_ticks
+from rota.core.time.preview import PreviewConcern, SchedulePreview, TimeBasis, preview_schedule
+from rota.core.time.schedule import SEARCH_HORIZON
 
 NOW = datetime(2026, 3, 27, 12, tzinfo=UTC)
 CALENDARS = {
@@ -20,12 +20,12 @@ CALENDARS = {
 }
 
 
-def shown(spec: dict[str, object], **given: object) -> Preview:
+def shown(spec: dict[str, object], **given: object) -> SchedulePreview:
     made = read_schedule(spec, now=NOW, seed="acme/x")
-    return preview(made, NOW, calendars=CALENDARS, **given)  # type: ignore[arg-type]
+    return preview_schedule(made, NOW, calendars=CALENDARS, **given)  # type: ignore[arg-type]
 
 
-def concerns(found: Preview) -> list[Concern]:
+def concerns(found: SchedulePreview) -> list[PreviewConcern]:
     return [warning.concern for warning in found.warnings]
 
 
@@ -92,7 +92,10 @@ def test_the_times_are_those_that_will_be_fired() -> None:
         "jitter": "5m",
     }
     made = read_schedule(spec, now=NOW, seed="acme/x")
-    fired = [planned.due_at for planned in plan(made, NOW, NOW + HORIZON, calendars=CALENDARS)]
+    fired = [
+        planned.due_at
+        for planned in plan_ticks(made, NOW, NOW + SEARCH_HORIZON, calendars=CALENDARS)
+    ]
 
     found = shown(spec, count=100)
 
@@ -108,7 +111,7 @@ def test_every_time_comes_with_its_local_time_the_viewers_and_what_happened_to_i
 
     moved, later = found.upcoming[1], found.upcoming[6]
     assert f"{moved.local:%m-%d %H:%M}" == "03-29 02:30"
-    assert f"{moved.viewed:%m-%d %H:%M %Z}" == "03-28 21:00 EDT"
+    assert f"{moved.viewer_local:%m-%d %H:%M %Z}" == "03-28 21:00 EDT"
     assert moved.notes == ("moved from 02:30, which the clock jumped over",)
     assert later.notes == ("skips 2026-04-03 02:30: de-holidays until 2026-04-04 00:00",)
 
@@ -117,7 +120,7 @@ def test_the_class_and_the_rules_in_use_are_shown() -> None:
     wall = shown({"cron": "0 9 * * *", "timezone": "Europe/Berlin"})
     elapsed = shown({"cron": "*/15 * * * *", "timezone": "Europe/Berlin"})
 
-    assert (wall.follows, elapsed.follows) == (Follows.WALL_CLOCK, Follows.ELAPSED_TIME)
+    assert (wall.follows, elapsed.follows) == (TimeBasis.WALL_CLOCK, TimeBasis.ELAPSED_TIME)
     assert (wall.timezone, wall.tzdata) == ("Europe/Berlin", zones.tzdata_version())
 
 
@@ -125,7 +128,7 @@ def test_two_day_fields_are_pointed_out_as_alternatives() -> None:
     both = shown({"cron": "17 9 13 * FRI"})
     one = shown({"cron": "17 9 13 * *"})
 
-    assert concerns(both) == [Concern.EITHER_DAY]
+    assert concerns(both) == [PreviewConcern.EITHER_DAY]
     assert concerns(one) == []
 
 
@@ -160,7 +163,7 @@ def test_a_change_of_clocks_in_a_blackout_is_no_warning() -> None:
     }
     spec = {"cron": "30 2 * * *", "timezone": "Europe/Berlin", "calendars": ["sundays"]}
 
-    found = preview(read_schedule(spec, now=NOW), NOW, calendars=calendars)
+    found = preview_schedule(read_schedule(spec, now=NOW), NOW, calendars=calendars)
 
     assert concerns(found) == []
 
@@ -168,21 +171,21 @@ def test_a_change_of_clocks_in_a_blackout_is_no_warning() -> None:
 @pytest.mark.parametrize(
     ("spec", "concern"),
     [
-        ({"cron": "* * * * * *"}, Concern.DENSE),
-        ({"cron": "0 9 * * *"}, Concern.HERD),
-        ({"cron": "5 * * * *", "jitter": "2h"}, Concern.JITTER_CUT),
-        ({"cron": "5 9 * * *", "window": {"max_runs": 3}}, Concern.ENDS),
+        ({"cron": "* * * * * *"}, PreviewConcern.DENSE),
+        ({"cron": "0 9 * * *"}, PreviewConcern.HERD),
+        ({"cron": "5 * * * *", "jitter": "2h"}, PreviewConcern.JITTER_CUT),
+        ({"cron": "5 9 * * *", "window": {"max_runs": 3}}, PreviewConcern.ENDS),
     ],
 )
 def test_what_its_author_may_not_have_meant_is_pointed_out(
-    spec: dict[str, object], concern: Concern
+    spec: dict[str, object], concern: PreviewConcern
 ) -> None:
     assert concerns(shown(spec)) == [concern]
 
 
 def test_a_hashed_minute_and_a_jitter_are_answers_to_the_herd() -> None:
-    assert Concern.HERD not in concerns(shown({"cron": "H 9 * * *"}))
-    assert Concern.HERD not in concerns(shown({"cron": "0 9 * * *", "jitter": "5m"}))
+    assert PreviewConcern.HERD not in concerns(shown({"cron": "H 9 * * *"}))
+    assert PreviewConcern.HERD not in concerns(shown({"cron": "0 9 * * *", "jitter": "5m"}))
 
 
 def test_of_a_fixed_delay_only_the_next_time_is_known() -> None:
@@ -227,8 +230,10 @@ def test_a_rule_of_some_hours_that_follows_elapsed_time_warns_about_clock_change
 ) -> None:
     found = shown(spec | {"timezone": "Europe/Berlin"})
 
-    warned = [each.detail for each in found.warnings if each.concern is Concern.DAYLIGHT_SAVING]
-    assert found.follows is Follows.ELAPSED_TIME
+    warned = [
+        each.detail for each in found.warnings if each.concern is PreviewConcern.DAYLIGHT_SAVING
+    ]
+    assert found.follows is TimeBasis.ELAPSED_TIME
     assert warned[:2] == [spring, autumn]
 
 
@@ -250,7 +255,7 @@ def test_a_rule_of_some_hours_that_follows_elapsed_time_warns_about_clock_change
     ],
 )
 def test_a_clock_change_that_takes_no_time_away_is_no_warning(spec: dict[str, object]) -> None:
-    assert Concern.DAYLIGHT_SAVING not in concerns(shown(spec))
+    assert PreviewConcern.DAYLIGHT_SAVING not in concerns(shown(spec))
 
 
 def test_a_preview_ends_with_what_it_has_where_a_calendar_leaves_nothing() -> None:
@@ -264,12 +269,14 @@ def test_a_preview_ends_with_what_it_has_where_a_calendar_leaves_nothing() -> No
         seed="acme/x",
     )
 
-    few, many = (preview(made, NOW, calendars={"weekend": calendar}, count=n) for n in (5, 100))
+    few, many = (
+        preview_schedule(made, NOW, calendars={"weekend": calendar}, count=n) for n in (5, 100)
+    )
 
     assert len(few.upcoming) == 5
     assert few.upcoming == many.upcoming[:5]
     assert 20 <= len(many.upcoming) < 100
-    assert Concern.ENDS in concerns(many)
+    assert PreviewConcern.ENDS in concerns(many)
 
 
 def test_a_preview_without_any_free_time_is_refused() -> None:
@@ -285,4 +292,4 @@ def test_a_preview_without_any_free_time_is_refused() -> None:
     made = read_schedule({"cron": "0 9 * * *", "calendars": ["always"]}, now=NOW, seed="acme/x")
 
     with pytest.raises(InvalidInput, match="leave time free"):
-        preview(made, NOW, calendars={"always": calendar})
+        preview_schedule(made, NOW, calendars={"always": calendar})

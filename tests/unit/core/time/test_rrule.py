@@ -8,25 +8,25 @@ import pytest
 
 from rota.core.errors import InvalidSchedule
 from rota.core.time import rrule, zones
-from rota.core.time.rrule.describe import describe
-from rota.core.time.rrule.search import next_local
+from rota.core.time.rrule.description import describe_rrule
+from rota.core.time.rrule.search import find_next_local
 from rota.core.time.tick import DstGap, DstOverlap
-from rota.core.time.walls import local_of, seconds_of
+from rota.core.time.wall_clock import from_wall_seconds, to_wall_seconds
 
-NEW_YORK = zones.zone("America/New_York")
-UTC_ZONE = zones.zone("UTC")
+NEW_YORK = zones.get_zone("America/New_York")
+UTC_ZONE = zones.get_zone("UTC")
 START = "DTSTART;TZID=America/New_York:19970902T090000\n"
 
 
 def times(text: str, count: int = 6, zone: ZoneInfo = NEW_YORK) -> list[str]:
     """The first local times of a rule, short: 1997-09-02, with the time where it is not nine."""
-    rule = rrule.parse(text, zone=zone)
+    rule = rrule.parse_rrule(text, zone=zone)
     found: list[str] = []
-    local = next_local(rule, 0)
+    local = find_next_local(rule, 0)
     while local is not None and len(found) < count:
-        moment = local_of(local)
+        moment = from_wall_seconds(local)
         found.append(f"{moment:%Y-%m-%d}" if moment.hour == 9 else f"{moment:%Y-%m-%dT%H:%M}")
-        local = next_local(rule, local + 1)
+        local = find_next_local(rule, local + 1)
     return found
 
 
@@ -124,14 +124,14 @@ def test_a_count_ends_the_rule() -> None:
 
 
 def test_the_search_begins_anywhere_and_keeps_the_phase_of_the_interval() -> None:
-    rule = rrule.parse(f"{START}RRULE:FREQ=DAILY;INTERVAL=3", zone=NEW_YORK)
+    rule = rrule.parse_rrule(f"{START}RRULE:FREQ=DAILY;INTERVAL=3", zone=NEW_YORK)
     start = datetime(1997, 9, 2, 9)  # noqa: DTZ001
 
     for wall in (datetime(2001, 1, 1), datetime(2026, 7, 1, 9, 0, 1)):  # noqa: DTZ001
-        found = next_local(rule, seconds_of(wall))
+        found = find_next_local(rule, to_wall_seconds(wall))
         assert found is not None
-        assert wall <= local_of(found)
-        assert (local_of(found) - start).days % 3 == 0
+        assert wall <= from_wall_seconds(found)
+        assert (from_wall_seconds(found) - start).days % 3 == 0
 
 
 def test_dates_are_added_and_taken_away() -> None:
@@ -148,12 +148,12 @@ def test_dates_are_added_and_taken_away() -> None:
 
 def test_a_whole_day_taken_from_a_rule_of_every_second_is_one_step_and_not_86400() -> None:
     text = "DTSTART:20260601T000000\nRRULE:FREQ=SECONDLY\nEXDATE;VALUE=DATE:20260602"
-    rule = rrule.parse(text, zone=UTC_ZONE)
+    rule = rrule.parse_rrule(text, zone=UTC_ZONE)
 
-    found = next_local(rule, seconds_of(datetime(2026, 6, 2)))  # noqa: DTZ001
+    found = find_next_local(rule, to_wall_seconds(datetime(2026, 6, 2)))  # noqa: DTZ001
 
     assert found is not None
-    assert local_of(found) == datetime(2026, 6, 3)  # noqa: DTZ001
+    assert from_wall_seconds(found) == datetime(2026, 6, 3)  # noqa: DTZ001
 
 
 def test_an_until_without_a_time_includes_its_day() -> None:
@@ -168,27 +168,27 @@ def test_the_canonical_text_is_local_folded_out_and_reads_back_as_the_same_rule(
         "EXDATE:20260603T130000Z"
     )
 
-    rule = rrule.parse(text, zone=NEW_YORK)
+    rule = rrule.parse_rrule(text, zone=NEW_YORK)
 
     assert rule.text == (
         "DTSTART:20260601T090000\nRRULE:FREQ=DAILY;BYHOUR=9;UNTIL=20260701T090000\n"
         "EXDATE:20260603T090000"
     )
-    assert rrule.parse(rule.text, zone=NEW_YORK) == rule
+    assert rrule.parse_rrule(rule.text, zone=NEW_YORK) == rule
 
 
 def test_a_bare_rule_takes_its_start_from_the_caller() -> None:
-    rule = rrule.parse("FREQ=WEEKLY", zone=UTC_ZONE, start=datetime(2026, 6, 3))  # noqa: DTZ001
+    rule = rrule.parse_rrule("FREQ=WEEKLY", zone=UTC_ZONE, start=datetime(2026, 6, 3))  # noqa: DTZ001
 
     assert rule.text == "DTSTART:20260603T000000\nRRULE:FREQ=WEEKLY"
     with pytest.raises(InvalidSchedule, match="a DTSTART line"):
-        rrule.parse("FREQ=WEEKLY", zone=UTC_ZONE)
+        rrule.parse_rrule("FREQ=WEEKLY", zone=UTC_ZONE)
 
 
 def test_the_zone_inside_the_text_is_found() -> None:
-    assert rrule.timezone_of(START + "RRULE:FREQ=DAILY") == "America/New_York"
-    assert rrule.timezone_of("DTSTART:20260601T090000Z\nRRULE:FREQ=DAILY") == "UTC"
-    assert rrule.timezone_of("FREQ=DAILY") is None
+    assert rrule.read_timezone(START + "RRULE:FREQ=DAILY") == "America/New_York"
+    assert rrule.read_timezone("DTSTART:20260601T090000Z\nRRULE:FREQ=DAILY") == "UTC"
+    assert rrule.read_timezone("FREQ=DAILY") is None
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_what_cannot_be_read_or_would_be_slow_or_doubtful_is_refused(
     rule: str, wanted: str
 ) -> None:
     with pytest.raises(InvalidSchedule) as refused:
-        rrule.parse(rule, zone=UTC_ZONE, start=datetime(2026, 1, 1))  # noqa: DTZ001
+        rrule.parse_rrule(rule, zone=UTC_ZONE, start=datetime(2026, 1, 1))  # noqa: DTZ001
 
     assert refused.value.field == "rrule"
     assert wanted in str(refused.value)
@@ -254,7 +254,7 @@ def test_more_times_a_day_than_minutes_belong_to_another_frequency() -> None:
     rule = f"FREQ=DAILY;BYHOUR=9;BYMINUTE={every};BYSECOND={every}"
 
     with pytest.raises(InvalidSchedule, match="at most 1440 times a day"):
-        rrule.parse(rule, zone=UTC_ZONE, start=datetime(2026, 1, 1))  # noqa: DTZ001
+        rrule.parse_rrule(rule, zone=UTC_ZONE, start=datetime(2026, 1, 1))  # noqa: DTZ001
 
 
 @pytest.mark.parametrize(
@@ -315,16 +315,16 @@ def test_more_times_a_day_than_minutes_belong_to_another_frequency() -> None:
     ],
 )
 def test_a_rule_is_said_in_plain_english(rule: str, sentence: str) -> None:
-    read = rrule.parse(rule, zone=UTC_ZONE, start=datetime(2026, 1, 1))  # noqa: DTZ001
+    read = rrule.parse_rrule(rule, zone=UTC_ZONE, start=datetime(2026, 1, 1))  # noqa: DTZ001
 
-    assert describe(read) == sentence
+    assert describe_rrule(read) == sentence
 
 
 @pytest.mark.parametrize("year", [1, 1969, 1999, 2050])
 def test_a_cursor_however_old_finds_the_first_time_of_a_rule(year: int) -> None:
-    rule = rrule.parse("DTSTART:20500601T090000\nRRULE:FREQ=YEARLY", zone=UTC_ZONE)
+    rule = rrule.parse_rrule("DTSTART:20500601T090000\nRRULE:FREQ=YEARLY", zone=UTC_ZONE)
 
-    tick = rrule.next_tick(
+    tick = rrule.find_next_tick(
         rule,
         UTC_ZONE,
         datetime(year, 1, 2, tzinfo=UTC),
@@ -337,21 +337,21 @@ def test_a_cursor_however_old_finds_the_first_time_of_a_rule(year: int) -> None:
 
 
 def test_a_rule_ends_where_dates_end() -> None:
-    rule = rrule.parse("DTSTART:20500601T090000\nRRULE:FREQ=SECONDLY", zone=UTC_ZONE)
+    rule = rrule.parse_rrule("DTSTART:20500601T090000\nRRULE:FREQ=SECONDLY", zone=UTC_ZONE)
     after = datetime.max.replace(tzinfo=UTC)
 
     assert (
-        rrule.next_tick(rule, UTC_ZONE, after, gap=DstGap.RUN_AFTER, overlap=DstOverlap.FIRST)
+        rrule.find_next_tick(rule, UTC_ZONE, after, gap=DstGap.RUN_AFTER, overlap=DstOverlap.FIRST)
         is None
     )
 
 
 def test_ticks_of_a_rule_are_instants_of_its_zone() -> None:
-    rule = rrule.parse(f"{START}RRULE:FREQ=DAILY", zone=NEW_YORK)
+    rule = rrule.parse_rrule(f"{START}RRULE:FREQ=DAILY", zone=NEW_YORK)
 
     def ticks(after: datetime):
         while True:
-            tick = rrule.next_tick(
+            tick = rrule.find_next_tick(
                 rule, NEW_YORK, after, gap=DstGap.RUN_AFTER, overlap=DstOverlap.FIRST
             )
             assert tick is not None

@@ -6,8 +6,8 @@ from itertools import islice
 import pytest
 
 from rota.contract.schedule import read_schedule, write_schedule
-from rota.core.time.planning import next_tick, plan
-from rota.core.time.schedule import HORIZON, Schedule
+from rota.core.time.planning import plan_next_tick, plan_ticks
+from rota.core.time.schedule import SEARCH_HORIZON, Schedule
 
 NOW = datetime(2026, 7, 1, 12, 34, 56, 789, tzinfo=UTC)
 
@@ -17,7 +17,7 @@ def schedule(**spec: object) -> Schedule:
 
 
 def upcoming(made: Schedule, count: int, after: datetime = NOW) -> list[str]:
-    ticks = islice(plan(made, after, after + HORIZON), count)
+    ticks = islice(plan_ticks(made, after, after + SEARCH_HORIZON), count)
     return [f"{planned.tick.at:%Y-%m-%dT%H:%M:%S}" for planned in ticks]
 
 
@@ -25,20 +25,20 @@ def test_an_immediate_job_has_no_ticks_because_its_run_is_written_with_it() -> N
     made = schedule(immediate=True)
 
     assert not made.has_ticks
-    assert next_tick(made, NOW) is None
+    assert plan_next_tick(made, NOW) is None
 
 
 def test_a_future_job_runs_once_at_its_instant() -> None:
     made = schedule(at="2026-07-02T09:00:00+02:00")
 
     assert upcoming(made, 5) == ["2026-07-02T07:00:00"]
-    assert next_tick(made, datetime(2026, 7, 2, 7, tzinfo=UTC)) is None
+    assert plan_next_tick(made, datetime(2026, 7, 2, 7, tzinfo=UTC)) is None
 
 
 def test_a_delayed_job_becomes_an_instant_when_it_is_made() -> None:
     made = schedule(after="90m")
 
-    planned = next_tick(made, NOW)
+    planned = plan_next_tick(made, NOW)
 
     assert planned is not None
     assert planned.tick.at == NOW + timedelta(minutes=90)
@@ -83,11 +83,11 @@ def test_an_interval_counts_from_its_creation_to_the_second() -> None:
 def test_a_fixed_delay_waits_for_the_end_of_the_run() -> None:
     made = schedule(fixed_delay="15m")
 
-    first = next_tick(made, NOW)
+    first = plan_next_tick(made, NOW)
     assert first is not None
-    running = next_tick(made, first.tick.at, fired=1)
+    running = plan_next_tick(made, first.tick.at, fired=1)
     ended = first.tick.at + timedelta(hours=3)
-    second = next_tick(made, first.tick.at, last_end=ended, fired=1)
+    second = plan_next_tick(made, first.tick.at, last_end=ended, fired=1)
 
     assert first.tick.at == NOW.replace(microsecond=0) + timedelta(minutes=15)
     assert running is None
@@ -97,7 +97,7 @@ def test_a_fixed_delay_waits_for_the_end_of_the_run() -> None:
 
 @pytest.mark.parametrize("spec", [{"event": "orders.created"}, {"on_demand": True}])
 def test_jobs_that_wait_for_an_event_or_a_person_have_no_ticks(spec: dict[str, object]) -> None:
-    assert next_tick(schedule(**spec), NOW) is None
+    assert plan_next_tick(schedule(**spec), NOW) is None
 
 
 def test_the_window_includes_its_start_and_not_its_end() -> None:
@@ -119,14 +119,14 @@ def test_the_run_cap_ends_the_schedule() -> None:
     made = schedule(cron="0 * * * *", window={"max_runs": 3})
 
     assert len(upcoming(made, 99)) == 3
-    assert next_tick(made, NOW, fired=2) is not None
-    assert next_tick(made, NOW, fired=3) is None
+    assert plan_next_tick(made, NOW, fired=2) is not None
+    assert plan_next_tick(made, NOW, fired=3) is None
 
 
 def test_jitter_moves_the_start_and_not_the_identity_of_a_tick() -> None:
     made = schedule(cron="0 * * * *", jitter={"window": "10m"})
 
-    ticks = list(islice(plan(made, NOW, NOW + HORIZON), 20))
+    ticks = list(islice(plan_ticks(made, NOW, NOW + SEARCH_HORIZON), 20))
 
     assert all(planned.tick.at.minute == 0 for planned in ticks)
     offsets = {planned.due_at - planned.tick.at for planned in ticks}
@@ -137,7 +137,7 @@ def test_jitter_moves_the_start_and_not_the_identity_of_a_tick() -> None:
 def test_jitter_longer_than_the_period_stays_before_the_next_tick() -> None:
     made = schedule(every="10s", jitter="1h")
 
-    for planned in islice(plan(made, NOW, NOW + HORIZON), 50):
+    for planned in islice(plan_ticks(made, NOW, NOW + SEARCH_HORIZON), 50):
         assert planned.tick.at <= planned.due_at < planned.tick.at + timedelta(seconds=10)
 
 
@@ -148,7 +148,7 @@ def test_jitter_stays_before_the_end_of_validity() -> None:
         window={"end": "2026-07-01T13:00:02Z"},
     )
 
-    planned = next_tick(made, NOW)
+    planned = plan_next_tick(made, NOW)
 
     assert planned is not None
     assert planned.due_at < datetime(2026, 7, 1, 13, 0, 2, tzinfo=UTC)
@@ -158,6 +158,6 @@ def test_the_answer_depends_on_the_cursor_alone() -> None:
     made = schedule(cron="*/5 * * * *", jitter={"window": "1m"})
     cursor = datetime(2026, 7, 1, 12, 30, tzinfo=UTC)
 
-    answers = {next_tick(made, cursor + timedelta(seconds=n)) for n in range(0, 300, 7)}
+    answers = {plan_next_tick(made, cursor + timedelta(seconds=n)) for n in range(0, 300, 7)}
 
     assert len(answers) == 1

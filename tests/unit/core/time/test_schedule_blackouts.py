@@ -8,8 +8,8 @@ import pytest
 from rota.contract.calendar import read_calendar
 from rota.contract.schedule import read_schedule
 from rota.core.errors import InvalidSchedule
-from rota.core.time.planning import Planned, next_tick, plan
-from rota.core.time.schedule import HORIZON, Schedule
+from rota.core.time.planning import PlannedTick, plan_next_tick, plan_ticks
+from rota.core.time.schedule import SEARCH_HORIZON, Schedule
 
 NOW = datetime(2026, 7, 2, tzinfo=UTC)  # a Thursday
 FREEZE = read_calendar({"name": "freeze", "weekly": [{"start": "fri 18:00", "end": "mon 06:00"}]})
@@ -21,11 +21,11 @@ def schedule(on_blackout: str, **spec: object) -> Schedule:
     return read_schedule({k: v for k, v in asked.items() if v is not None}, now=NOW, seed="acme/x")
 
 
-def planned(made: Schedule, count: int, after: datetime = NOW) -> list[Planned]:
-    return list(islice(plan(made, after, after + HORIZON, calendars=CALENDARS), count))
+def planned(made: Schedule, count: int, after: datetime = NOW) -> list[PlannedTick]:
+    return list(islice(plan_ticks(made, after, after + SEARCH_HORIZON, calendars=CALENDARS), count))
 
 
-def said(ticks: list[Planned]) -> list[str]:
+def said(ticks: list[PlannedTick]) -> list[str]:
     return [f"{item.tick.at:%a %H:%M} -> {item.due_at:%a %H:%M:%S}" for item in ticks]
 
 
@@ -56,7 +56,7 @@ def test_a_deferred_run_is_the_same_from_wherever_in_the_blackout_one_asks() -> 
     made = schedule("defer")
 
     answers = {
-        next_tick(made, FRIDAY + timedelta(hours=hours), calendars=CALENDARS).tick.at  # type: ignore[union-attr]
+        plan_next_tick(made, FRIDAY + timedelta(hours=hours), calendars=CALENDARS).tick.at  # type: ignore[union-attr]
         for hours in range(8, 60)
     }
 
@@ -129,7 +129,7 @@ def test_a_fixed_delay_goes_on_after_a_blackout(on_blackout: str, expected: str)
     made = schedule(on_blackout, cron=None, fixed_delay="1h")
     ended = datetime(2026, 7, 3, 17, 30, tzinfo=UTC)
 
-    after = next_tick(made, FRIDAY, calendars=CALENDARS, last_end=ended, fired=4)
+    after = plan_next_tick(made, FRIDAY, calendars=CALENDARS, last_end=ended, fired=4)
 
     assert after is not None
     assert f"{after.due_at:%a %H:%M}" == f"Mon {expected}"
@@ -147,13 +147,13 @@ def test_a_calendar_that_leaves_no_time_free_is_an_error_and_not_a_silence() -> 
     )
 
     with pytest.raises(InvalidSchedule, match="leave time free"):
-        next_tick(schedule("skip"), NOW, calendars={"freeze": closed})
+        plan_next_tick(schedule("skip"), NOW, calendars={"freeze": closed})
 
 
 def test_a_cursor_however_old_is_no_reason_to_give_up() -> None:
     made = schedule("skip", cron="0 0 * * SAT,TUE", window={"start": "2026-07-03T12:00:00Z"})
 
-    first = next_tick(made, datetime(1970, 1, 1, tzinfo=UTC), calendars=CALENDARS)
+    first = plan_next_tick(made, datetime(1970, 1, 1, tzinfo=UTC), calendars=CALENDARS)
 
     assert first is not None
     assert first.tick.at == datetime(2026, 7, 7, tzinfo=UTC)
@@ -161,4 +161,4 @@ def test_a_cursor_however_old_is_no_reason_to_give_up() -> None:
 
 def test_a_calendar_that_is_gone_is_an_error_and_does_not_open_the_blackout() -> None:
     with pytest.raises(InvalidSchedule, match="no such calendar; existing calendars: other"):
-        next_tick(schedule("skip"), NOW, calendars={"other": FREEZE})
+        plan_next_tick(schedule("skip"), NOW, calendars={"other": FREEZE})

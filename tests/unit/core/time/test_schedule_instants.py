@@ -40,7 +40,7 @@ def test_years_that_arithmetic_could_leave_are_refused(text: str) -> None:
 def test_an_aware_datetime_is_taken_and_a_naive_one_is_not() -> None:
     east = timezone(timedelta(hours=2))
 
-    assert moments.rfc3339(moments.parse(datetime(2030, 1, 1, 2, tzinfo=east))) == (
+    assert moments.to_rfc3339(moments.parse(datetime(2030, 1, 1, 2, tzinfo=east))) == (
         "2030-01-01T00:00:00Z"
     )
     with pytest.raises(InvalidInput):

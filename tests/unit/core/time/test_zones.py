@@ -12,8 +12,8 @@ from rota.core.errors import InvalidSchedule
 from rota.core.time import zones
 from rota.core.time.tick import DstGap, DstOverlap
 
-BERLIN = zones.zone("Europe/Berlin")
-APIA = zones.zone("Pacific/Apia")
+BERLIN = zones.get_zone("Europe/Berlin")
+APIA = zones.get_zone("Pacific/Apia")
 
 
 def wall(text: str) -> datetime:
@@ -26,13 +26,13 @@ def instants(
     gap: DstGap = DstGap.RUN_AFTER,
     overlap: DstOverlap = DstOverlap.FIRST,
 ) -> list[str]:
-    ticks = zones.instants(wall(local), zones.zone(zone), gap=gap, overlap=overlap)
+    ticks = zones.resolve_local_time(wall(local), zones.get_zone(zone), gap=gap, overlap=overlap)
     return [f"{tick.at:%m-%d %H:%M}Z" for tick in ticks]
 
 
 def test_an_unknown_zone_is_refused_with_the_name_that_was_meant() -> None:
     with pytest.raises(InvalidSchedule) as refused:
-        zones.zone("europe/berlln")
+        zones.get_zone("europe/berlln")
 
     assert refused.value.field == "timezone"
     assert refused.value.value == "europe/berlln"
@@ -44,7 +44,7 @@ def test_an_unknown_zone_is_refused_with_the_name_that_was_meant() -> None:
 )
 def test_what_is_no_zone_of_the_wheel_is_refused(name: str) -> None:
     with pytest.raises(InvalidSchedule, match="IANA time zone name"):
-        zones.zone(name)
+        zones.get_zone(name)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_what_is_often_written_for_a_zone_is_refused_with_what_to_write(
     name: str, hint: str
 ) -> None:
     with pytest.raises(InvalidSchedule) as refused:
-        zones.zone(name)
+        zones.get_zone(name)
 
     assert hint in refused.value.wanted
     assert "did you mean" not in refused.value.wanted
@@ -82,11 +82,11 @@ def test_what_is_often_written_for_a_zone_is_refused_with_what_to_write(
 
 @pytest.mark.parametrize("name", ["EST", "CET", "GMT", "Z" * 3, "Etc/GMT-2", "UTC"])
 def test_names_that_the_wheel_knows_stay_zones(name: str) -> None:
-    known = name in zones.names()
+    known = name in zones.zone_names()
 
     assert known == (name != "ZZZ")
     if known:
-        assert zones.zone(name).key == name
+        assert zones.get_zone(name).key == name
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def lying_machine(tmp_path: Path) -> Iterator[None]:
 def test_a_zone_is_not_looked_for_on_the_machine(lying_machine: None) -> None:
     noon = wall("2026-01-01 12:00")
 
-    ours = noon.replace(tzinfo=zones.zone("Indian/Cocos")).utcoffset()
+    ours = noon.replace(tzinfo=zones.get_zone("Indian/Cocos")).utcoffset()
     machines = noon.replace(tzinfo=zoneinfo.ZoneInfo.no_cache("Indian/Cocos")).utcoffset()
 
     assert ours == timedelta(hours=6, minutes=30)
@@ -112,7 +112,7 @@ def test_a_zone_is_not_looked_for_on_the_machine(lying_machine: None) -> None:
 
 
 def test_a_zone_is_read_once() -> None:
-    assert zones.zone("Asia/Kolkata") is zones.zone("Asia/Kolkata")
+    assert zones.get_zone("Asia/Kolkata") is zones.get_zone("Asia/Kolkata")
 
 
 def test_the_version_of_the_rules_is_the_wheels() -> None:
@@ -123,7 +123,7 @@ def test_the_version_of_the_rules_is_the_wheels() -> None:
 
 
 def test_an_ordinary_time_is_one_instant_without_a_note() -> None:
-    (tick,) = zones.instants(
+    (tick,) = zones.resolve_local_time(
         wall("2026-07-01 09:30"), BERLIN, gap=DstGap.SKIP, overlap=DstOverlap.SECOND
     )
 
@@ -185,13 +185,13 @@ def test_the_half_hour_that_comes_twice_is_told_apart() -> None:
 
 
 def test_notes_say_what_happened() -> None:
-    (moved,) = zones.instants(
+    (moved,) = zones.resolve_local_time(
         wall("2026-03-29 02:30"), BERLIN, gap=DstGap.RUN_AFTER, overlap=DstOverlap.FIRST
     )
-    (first,) = zones.instants(
+    (first,) = zones.resolve_local_time(
         wall("2026-10-25 02:30"), BERLIN, gap=DstGap.SKIP, overlap=DstOverlap.FIRST
     )
-    (another_day,) = zones.instants(
+    (another_day,) = zones.resolve_local_time(
         wall("2011-12-30 09:00"), APIA, gap=DstGap.SHIFT, overlap=DstOverlap.FIRST
     )
 
@@ -202,7 +202,7 @@ def test_notes_say_what_happened() -> None:
 
 
 def test_the_second_of_two_times_carries_the_fold() -> None:
-    first, second = zones.instants(
+    first, second = zones.resolve_local_time(
         wall("2026-10-25 02:30"), BERLIN, gap=DstGap.SKIP, overlap=DstOverlap.BOTH
     )
 
@@ -215,7 +215,7 @@ def test_the_second_of_two_times_carries_the_fold() -> None:
 def test_a_fraction_of_a_second_is_kept() -> None:
     local = wall("2026-10-25 02:30:00.250000")
 
-    (tick,) = zones.instants(local, BERLIN, gap=DstGap.SKIP, overlap=DstOverlap.SECOND)
+    (tick,) = zones.resolve_local_time(local, BERLIN, gap=DstGap.SKIP, overlap=DstOverlap.SECOND)
 
     assert tick.at.microsecond == 250_000
 
@@ -223,6 +223,8 @@ def test_a_fraction_of_a_second_is_kept() -> None:
 def test_a_time_a_moment_into_the_gap_runs_when_the_gap_ends() -> None:
     local = wall("2026-03-29 02:59:59.999999")
 
-    (tick,) = zones.instants(local, BERLIN, gap=DstGap.RUN_AFTER, overlap=DstOverlap.FIRST)
+    (tick,) = zones.resolve_local_time(
+        local, BERLIN, gap=DstGap.RUN_AFTER, overlap=DstOverlap.FIRST
+    )
 
     assert tick.at.isoformat() == "2026-03-29T01:00:00+00:00"

@@ -130,7 +130,11 @@ def test_channels_are_one_or_several_and_each_once() -> None:
         ({"values": {"A b": 1}}, "values", "a name of a-z"),
         ({"values": {"run_id": 1}}, "values.run_id", "use another name"),
         ({"attach": "/etc/passwd"}, "payload.attach", "known fields: channel, title"),
-        ({"to": "ada@example.org"}, "to", "channel ops accepts no recipients; the operator sets allow_to = true"),
+        (
+            {"to": "ada@example.org"},
+            "to",
+            "channel ops accepts no recipients; the operator sets allow_to = true",
+        ),
         ({"channel": "mail", "to": []}, "to", "a list of 1 to 100"),
         ({"channel": "mail", "to": "ada"}, "to", "an e-mail address"),
         ({"channel": "mail", "to": "a@b.example\nBcc: c@d.example"}, "to", "an e-mail address"),

@@ -7,14 +7,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from rota.core.executor import Member, Stream
+from rota.core.executor import MapMember, Stream
 
 KEPT = 1_000_000
 DEADLINE = 20.0
 
 
 class Recording:
-    """A `Context` without an engine; keeps a megabyte of each stream, counts the rest."""
+    """A `AttemptContext` without an engine; keeps a megabyte of each stream, counts the rest."""
 
     run_id = UUID(int=1)
     job_id = UUID(int=2)
@@ -35,7 +35,7 @@ class Recording:
         self.refusal: Exception | None = None
         self.gate: asyncio.Event | None = None
         self.handed: list[list[object]] = []
-        self.members_of: list[Member] = []
+        self.members_of: list[MapMember] = []
         self.pages: list[tuple[str, int]] = []
         self.size = 0
         self.longest = 0
@@ -79,18 +79,18 @@ class Recording:
         if self.refusal is not None:
             raise self.refusal
 
-    async def member_page(self, step: str, after: int) -> list[Member]:
+    async def member_page(self, step: str, after: int) -> list[MapMember]:
         self.pages.append((step, after))
         return [member for member in self.members_of if member.index > after][:2]
 
-    async def members(self, step: str) -> AsyncIterator[Member]:
+    async def members(self, step: str) -> AsyncIterator[MapMember]:
         for member in await self.member_page(step, -1):
             yield member
 
     def transaction(self, result: object = None) -> Any:
         raise NotImplementedError
 
-    def said(self, *streams: Stream) -> str:
+    def to_values(self, *streams: Stream) -> str:
         """The text of these streams, or of all."""
         with self._lock:
             chosen = [chunk for stream, chunk in self._said if not streams or stream in streams]
@@ -99,7 +99,7 @@ class Recording:
     async def hears(self, text: str) -> None:
         """Wait until the handler has said this, or told it as its progress."""
         await self.until(
-            lambda: text in self.said() or text in [message for _, message in self.told]
+            lambda: text in self.to_values() or text in [message for _, message in self.told]
         )
 
     async def until(self, condition: Callable[[], bool]) -> None:

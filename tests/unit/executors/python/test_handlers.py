@@ -49,7 +49,7 @@ def test_one_decorator_cannot_register_two_functions():
     register = handlers.handler("charge")
     register(nothing)
 
-    with pytest.raises(InvalidInput, match="no handler yet"):
+    with pytest.raises(InvalidInput, match="already has a handler"):
         register(nothing_sync)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.unit.executors.python.recording import Recording
 
-from rota.core.executor import Fail, Member
+from rota.core.executor import Fail, MapMember
 from rota.core.outcome import Succeeded
 from rota.executors.python import Handlers, PythonExecutor
 from rota.executors.python.sources import BATCH
@@ -90,7 +90,7 @@ async def test_a_reducer_in_a_thread_or_a_process_goes_through_all_members(isola
 
     executor = PythonExecutor(plain if source is None else handlers, source=source)
     context = Recording()
-    context.members_of = [Member(n, "succeeded", {"n": n}) for n in range(5)]
+    context.members_of = [MapMember(n, "succeeded", {"n": n}) for n in range(5)]
     await executor.open()
     try:
         outcome = await executor.run(executor.read("sum", "each"), context)

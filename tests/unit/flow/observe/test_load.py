@@ -9,7 +9,7 @@ import pytest
 
 from rota.contract.schedule import read_schedule, read_stored_schedule, write_schedule
 from rota.core.time import planning
-from rota.core.time.crowding import Span
+from rota.core.time.tick_density import DensitySpan
 from rota.flow.observe.load import SCHEDULES_READ_MAX, _compute_load
 from rota.store.load_views import Scheduled
 
@@ -26,7 +26,7 @@ def scheduled(number: int, **schedule: object) -> Scheduled:
 
 def test_of_very_many_schedules_some_stand_for_the_others() -> None:
     jobs = [scheduled(number, every="1h") for number in range(3 * SCHEDULES_READ_MAX)]
-    span = Span(since=NOON + HOUR, until=NOON + 3 * HOUR, width=HOUR)
+    span = DensitySpan(since=NOON + HOUR, until=NOON + 3 * HOUR, width=HOUR)
 
     found = _compute_load(jobs, span, {}, bool)
 
@@ -39,7 +39,7 @@ def test_jobs_with_one_expression_are_read_once_and_counted_each() -> None:
     text = json.dumps(write_schedule(read_schedule({"cron": "0 * * * *"}, now=NOON)))
     jobs = [Scheduled(UUID(int=number), f"job {number}", text, None, NOON) for number in range(999)]
 
-    found = _compute_load(jobs, Span(since=NOON, until=NOON + HOUR, width=HOUR), {}, bool)
+    found = _compute_load(jobs, DensitySpan(since=NOON, until=NOON + HOUR, width=HOUR), {}, bool)
 
     assert dict(found.parts) == {NOON: 999}
     assert (found.jobs, found.is_estimate) == (999, False)
@@ -48,9 +48,9 @@ def test_jobs_with_one_expression_are_read_once_and_counted_each() -> None:
 def test_an_hour_that_depends_on_the_job_is_counted_as_the_scheduler_fires_it() -> None:
     text = json.dumps(write_schedule(read_schedule({"cron": "H H * * *"}, now=NOON)))
     jobs = [Scheduled(UUID(int=number), f"job {number}", text, None, NOON) for number in range(40)]
-    day = Span(since=NOON, until=NOON + 24 * HOUR, width=timedelta(minutes=1))
+    day = DensitySpan(since=NOON, until=NOON + 24 * HOUR, width=timedelta(minutes=1))
     fires = [
-        planning.next_tick(
+        planning.plan_next_tick(
             read_stored_schedule(json.loads(text), seed=str(job.job_id)),
             NOON - timedelta(seconds=1),
         )
@@ -68,7 +68,7 @@ def test_the_sum_over_the_jobs_is_the_sum_over_the_cells() -> None:
     jobs = [scheduled(number, every=f"{number % 9 + 5}s") for number in range(36)]
 
     found = _compute_load(
-        jobs, Span(since=NOON + HOUR, until=NOON + 25 * HOUR, width=HOUR / 60), {}, bool
+        jobs, DensitySpan(since=NOON + HOUR, until=NOON + 25 * HOUR, width=HOUR / 60), {}, bool
     )
 
     assert sum(found.parts.values()) == sum(each.ticks for each in found.busiest)

@@ -54,7 +54,7 @@ def test_whoever_asks_first_every_job_gets_the_ticks_of_its_own_seed(
 
     for job in jobs:
         own = read_schedule(schedule, now=NOON, seed=str(job))
-        assert book.following(due(job)) == planning.next_tick(own, NOON, fired=1)
+        assert book.following(due(job)) == planning.plan_next_tick(own, NOON, fired=1)
 
 
 @pytest.mark.parametrize(

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rota.contract.drafts import read_drafts, spec_of
-from rota.contract.variants import columns_of
-from rota.core.submission import SpecColumns
-from rota.core.time.moments import rfc3339
+from rota.contract.bulk_drafts import build_columns
+from rota.contract.job_drafts import build_spec, read_drafts
+from rota.core.submissions import SpecColumns
+from rota.core.time.moments import to_rfc3339
 from rota.flow.submit.bulk_submissions import SubmissionBulk, draft_bulk
 from rota.flow.submit.drafting import NO_LABELS, Drafting
 
 NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
 ID = UUID("0197c2d4-0000-7000-8000-000000000001")
-SOON = rfc3339(NOW + timedelta(days=1))
+SOON = to_rfc3339(NOW + timedelta(days=1))
 OWN: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {},
     optional={
@@ -37,7 +37,7 @@ SHARED: list[dict[str, Any]] = [
 
 
 def draft(jobs: list[dict[str, Any]]) -> SubmissionBulk | None:
-    columns = columns_of(read_drafts(jobs), tenant="t")
+    columns = build_columns(read_drafts(jobs), tenant="t")
     return None if columns is None else draft_bulk(Drafting(NOW, {}), columns, lambda: ID)
 
 
@@ -51,7 +51,7 @@ def test_each_of_a_bulk_is_drafted_as_it_is_alone(
 
     assert bulk is not None
     for place, each in enumerate(read_drafts(jobs)):
-        alone = Drafting(NOW, {}).draft(spec_of(each, tenant="t"), ID)
+        alone = Drafting(NOW, {}).draft(build_spec(each, tenant="t"), ID)
         assert bulk.names[place] == alone.name
         assert bulk.payloads[place] == alone.payload
         assert bulk.payload_texts[place] == alone.payload_text
@@ -116,7 +116,7 @@ def test_what_each_has_for_itself_beyond_its_columns_is_left_to_the_long_way(
 def test_ids_of_a_bulk_are_all_different_and_begin_with_their_due_times() -> None:
     times = [NOW + timedelta(seconds=n % 3 + 1) for n in range(1000)]
 
-    bulk = draft([{"kind": "x", "schedule_time": rfc3339(at)} for at in times])
+    bulk = draft([{"kind": "x", "schedule_time": to_rfc3339(at)} for at in times])
 
     assert bulk is not None
     ids = [UUID(id_) for id_ in bulk.ids]
@@ -130,7 +130,7 @@ def test_ids_of_a_bulk_are_all_different_and_begin_with_their_due_times() -> Non
 def test_the_first_of_the_columns_is_the_spec_that_it_stands_for() -> None:
     jobs = [{"kind": "x", "name": n, "schedule_time": SOON, "labels": {"k": n}} for n in "ab"]
 
-    columns = columns_of(read_drafts(jobs), tenant="t")
+    columns = build_columns(read_drafts(jobs), tenant="t")
 
     assert isinstance(columns, SpecColumns)
-    assert columns.first() == spec_of(read_drafts(jobs)[0], tenant="t")
+    assert columns.build_first_spec() == build_spec(read_drafts(jobs)[0], tenant="t")

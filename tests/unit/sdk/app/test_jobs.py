@@ -239,7 +239,7 @@ def test_two_jobs_cannot_be_the_same(app: rota.App) -> None:
     @app.job(kind="a", name="nightly", cron="0 1 * * *")
     def one() -> None: ...
 
-    with pytest.raises(InvalidInput, match="a kind that has no handler yet"):
+    with pytest.raises(InvalidInput, match="kind already has a handler"):
 
         @app.job(kind="a")
         def two() -> None: ...
@@ -327,6 +327,6 @@ async def test_a_handler_gets_its_arguments_and_a_context_with_a_log(app: rota.A
     result = await handler.call(context, handler.check({"amount": 7}))
 
     assert result == "billing.charge, attempt 2"
-    assert context.said(Stream.RECORD).text == "INFO billing.charge: charging 7\n"
+    assert context.to_values(Stream.RECORD).text == "INFO billing.charge: charging 7\n"
     assert context.told == [(0.5, "")]
     assert "billing.charge" not in logging.Logger.manager.loggerDict

@@ -179,7 +179,7 @@ def test_a_folder_of_files_is_one_project(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text("version: 1\nproject: q\njobs: {a: {kind: k}}\n")
     with pytest.raises(FileRefused) as caught:
         manifest.load(tmp_path)
-    said = [each.said for each in caught.value.wrongs]
+    said = [each.to_values for each in caught.value.wrongs]
     assert said[0] == "project is 'q' here and 'p' before; a folder has one project"
     assert said[1].startswith("job 'a' is declared twice; first at ")
 

@@ -102,7 +102,7 @@ def test_entries_of_celery_keep_arguments_queue_and_expiry() -> None:
         *({"x": 1}, "slow", "PT5M"),
     )
     assert second.body["payload"] == {"args": [16], "kwargs": {}}
-    assert found.notes[0].said == "option priority is not imported"
+    assert found.notes[0].to_values == "option priority is not imported"
 
 
 def test_what_celery_has_and_rota_has_not_is_left_out_and_told() -> None:
@@ -142,7 +142,7 @@ def test_a_monday_of_apscheduler_is_a_monday() -> None:
         apscheduler_jobs.schedule_of(cron_trigger(day_of_week="0", hour="9")), now=NOW
     )
 
-    planned = planning.next_tick(schedule, NOW)
+    planned = planning.plan_next_tick(schedule, NOW)
 
     assert planned is not None
     assert planned.tick.local.strftime("%A %H:%M") == "Monday 09:00"

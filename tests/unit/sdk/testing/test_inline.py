@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 
 from rota.core.errors import InvalidInput
-from rota.core.executor import Context, Fail, Retry, Snooze
+from rota.core.executor import AttemptContext, Fail, Retry, Snooze
 from rota.core.outcome import Cancelled, Failed, Snoozed, Succeeded
 from rota.sdk import app as sdk
 from rota.sdk.testing import Clock, run_inline, run_inline_async, run_until_ended
@@ -72,7 +72,7 @@ def test_plain_functions_and_handlers_are_run_as_well() -> None:
     def add(a: int, b: int) -> int:
         return a + b
 
-    async def echo(_context: Context, payload: Any) -> Any:
+    async def echo(_context: AttemptContext, payload: Any) -> Any:
         return payload
 
     assert run_inline(add, {"a": 1, "b": 2}).result == 3

@@ -237,10 +237,11 @@ def test_every_tick_is_accounted_for_exactly_once(
 
     schedule = read_schedule(said, now=start)
     wanted = [
-        each.tick.at for each in planning.plan(schedule, start - minute / 60, end - minute / 60)
+        each.tick.at
+        for each in planning.plan_ticks(schedule, start - minute / 60, end - minute / 60)
     ]
     until = max([end, *(event.at + minute / 60 for event in seen)])
-    more = [each.tick.at for each in planning.plan(schedule, start - minute / 60, until)]
+    more = [each.tick.at for each in planning.plan_ticks(schedule, start - minute / 60, until)]
     assert sum(event.count for event in seen) in {
         len(wanted),
         len([at for at in more if at < until]),

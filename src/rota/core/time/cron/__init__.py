@@ -5,7 +5,15 @@ implementation.
 """
 
 from rota.core.time.cron.expression import Cron, DayMatch
-from rota.core.time.cron.syntax import ALIASES, parse
-from rota.core.time.cron.walk import fires_within, next_tick, ticks
+from rota.core.time.cron.syntax import CRON_ALIASES, parse_cron
+from rota.core.time.cron.tick_search import find_next_tick, fires_within, iterate_ticks
 
-__all__ = ["ALIASES", "Cron", "DayMatch", "fires_within", "next_tick", "parse", "ticks"]
+__all__ = [
+    "CRON_ALIASES",
+    "Cron",
+    "DayMatch",
+    "fires_within",
+    "find_next_tick",
+    "parse_cron",
+    "iterate_ticks",
+]

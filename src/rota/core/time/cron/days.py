@@ -16,34 +16,38 @@ from rota.core.time.cron.fields import (
     NearestWorkday,
     NthWeekday,
     SpecialPart,
-    Values,
+    ValueRange,
 )
 
-SHORTEST, LONGEST = 28, 31
+MONTH_DAYS_MIN, MONTH_DAYS_MAX = 28, 31
 SATURDAY, SUNDAY = 6, 0
-COMMON = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-LEAP = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+COMMON_YEAR_MONTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+LEAP_YEAR_MONTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 # Five weeks of seven days: a mask of one week times this is the mask of a month.
-WEEKS = 1 | 1 << 7 | 1 << 14 | 1 << 21 | 1 << 28
+WEEKS_MASK = 1 | 1 << 7 | 1 << 14 | 1 << 21 | 1 << 28
 
 
 def _calendar(lengths: tuple[int, ...], first: int) -> tuple[int, ...]:
     """Return the shapes of the twelve months of a year that starts on weekday `first`."""
     return tuple(
-        (length - SHORTEST) * 7 + (first + sum(lengths[:month])) % 7
+        (length - MONTH_DAYS_MIN) * 7 + (first + sum(lengths[:month])) % 7
         for month, length in enumerate(lengths)
     )
 
 
 # All possible years: common years by the weekday of 1 January, then leap years.
-CALENDARS = tuple(_calendar(lengths, first) for lengths in (COMMON, LEAP) for first in range(7))
+YEAR_CALENDARS = tuple(
+    _calendar(lengths, first)
+    for lengths in (COMMON_YEAR_MONTHS, LEAP_YEAR_MONTHS)
+    for first in range(7)
+)
 
 DayMasks = tuple[int, ...]
 
 
-def shape(year: int, month: int) -> int:
+def month_shape(year: int, month: int) -> int:
     """Return the index of this month in the masks."""
-    return CALENDARS[_calendar_of(year)][month - 1]
+    return YEAR_CALENDARS[_calendar_of(year)][month - 1]
 
 
 def _calendar_of(year: int) -> int:
@@ -53,13 +57,13 @@ def _calendar_of(year: int) -> int:
     return first + 7 if leap else first
 
 
-def day_masks(days: FieldValue, weekdays: FieldValue, *, either: bool) -> DayMasks:
+def compute_day_masks(days: FieldValue, weekdays: FieldValue, *, either: bool) -> DayMasks:
     """Return a mask per shape (bit 0 is the 1st): days that match both fields, or `either`."""
-    special_days = [part for part in days.parts if not isinstance(part, Values)]
-    special_weekdays = [part for part in weekdays.parts if not isinstance(part, Values)]
+    special_days = [part for part in days.parts if not isinstance(part, ValueRange)]
+    special_weekdays = [part for part in weekdays.parts if not isinstance(part, ValueRange)]
     weekly = [_weekly(weekdays.mask, first) for first in range(7)]
     masks = []
-    for length in range(SHORTEST, LONGEST + 1):
+    for length in range(MONTH_DAYS_MIN, MONTH_DAYS_MAX + 1):
         whole = (1 << length) - 1
         for first in range(7):
             by_day, by_weekday = days.mask, weekly[first]
@@ -74,7 +78,7 @@ def day_masks(days: FieldValue, weekdays: FieldValue, *, either: bool) -> DayMas
 def _weekly(weekdays: int, first: int) -> int:
     """Return the days that fall on one of the weekdays, in a month that starts on `first`."""
     week = (weekdays >> first) | (weekdays << (7 - first) & 0b1111111)
-    return week * WEEKS
+    return week * WEEKS_MASK
 
 
 def _special(parts: list[SpecialPart], length: int, first: int) -> int:
@@ -114,5 +118,5 @@ def _nearest_workday(day: int, length: int, first: int) -> int:
 
 def can_fire(masks: DayMasks, months: tuple[int, ...], years: tuple[int, ...] | None) -> bool:
     """Return whether any day ever matches: 400 years contain all fourteen yearly calendars."""
-    kinds = range(len(CALENDARS)) if years is None else {_calendar_of(year) for year in years}
-    return any(masks[CALENDARS[kind][month - 1]] for kind in kinds for month in months)
+    kinds = range(len(YEAR_CALENDARS)) if years is None else {_calendar_of(year) for year in years}
+    return any(masks[YEAR_CALENDARS[kind][month - 1]] for kind in kinds for month in months)

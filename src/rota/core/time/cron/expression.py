@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rota.core.time.cron.days import DayMasks
+from rota.core.time.cron.description import describe_cron
 from rota.core.time.cron.fields import FieldValue
-from rota.core.time.cron.sentence import describe
 
 
 class DayMatch(StrEnum):
@@ -38,8 +38,8 @@ class Cron:
     weekday: FieldValue
     year: FieldValue | None
     either_day: bool
-    masks: DayMasks
+    day_masks: DayMasks
 
     def describe(self) -> str:
         """Return the expression in plain English."""
-        return describe(self)
+        return describe_cron(self)

@@ -10,7 +10,7 @@ WEEKDAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Field:
+class CronField:
     """A kind of field. `top` is the highest number accepted: 7 is Sunday, like 0."""
 
     name: str
@@ -25,22 +25,24 @@ class Field:
         return self.high - self.low + 1
 
     @property
-    def takes(self) -> str:
+    def allowed_values(self) -> str:
         names = f" or {next(iter(self.names))}–{list(self.names)[-1]}" if self.names else ""
         return f"{self.low}–{self.top}{names}"
 
 
-SECOND = Field("second", 0, 59, 59, {})
-MINUTE = Field("minute", 0, 59, 59, {})
-HOUR = Field("hour", 0, 23, 23, {}, wraps=True)
-DAY = Field("day-of-month", 1, 31, 31, {})
-MONTH = Field("month", 1, 12, 12, {name: i + 1 for i, name in enumerate(MONTHS)}, wraps=True)
-WEEKDAY = Field("day-of-week", 0, 6, 7, {name: i for i, name in enumerate(WEEKDAYS)}, wraps=True)
-YEAR = Field("year", 1970, 2199, 2199, {})
+SECOND = CronField("second", 0, 59, 59, {})
+MINUTE = CronField("minute", 0, 59, 59, {})
+HOUR = CronField("hour", 0, 23, 23, {}, wraps=True)
+DAY = CronField("day-of-month", 1, 31, 31, {})
+MONTH = CronField("month", 1, 12, 12, {name: i + 1 for i, name in enumerate(MONTHS)}, wraps=True)
+WEEKDAY = CronField(
+    "day-of-week", 0, 6, 7, {name: i for i, name in enumerate(WEEKDAYS)}, wraps=True
+)
+YEAR = CronField("year", 1970, 2199, 2199, {})
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class ValueRange:
     """From `first` to `last` by `step`, wrapping around where `last` < `first`."""
 
     first: int
@@ -83,7 +85,7 @@ class NthWeekday:
 
 
 SpecialPart = FromEnd | LastWorkday | NearestWorkday | LastWeekday | NthWeekday
-Part = Values | SpecialPart
+CronPart = ValueRange | SpecialPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +97,18 @@ class FieldValue:
     `H/n`.
     """
 
-    field: Field
-    parts: tuple[Part, ...]
+    field: CronField
+    parts: tuple[CronPart, ...]
     mask: int
     lowest: int
-    star: bool
-    even: bool
+    has_star: bool
+    is_even: bool
 
-    def holds(self, value: int) -> bool:
+    def contains(self, value: int) -> bool:
         return value >= self.field.low and bool(self.mask >> (value - self.field.low) & 1)
 
     @property
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         return self.mask == (1 << self.field.size) - 1
 
     @property

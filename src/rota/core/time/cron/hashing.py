@@ -7,9 +7,9 @@ process and cannot be used.
 
 from hashlib import blake2b
 
-from rota.core.time.cron.fields import Field
+from rota.core.time.cron.fields import CronField
 
 
-def stable_number(seed: str, field: Field) -> int:
+def stable_number(seed: str, field: CronField) -> int:
     """Return the number for this seed and field; the fields of one schedule are independent."""
     return int.from_bytes(blake2b(f"{field.name}\0{seed}".encode(), digest_size=8).digest())

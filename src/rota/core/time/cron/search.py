@@ -8,21 +8,21 @@ them.
 
 from datetime import date
 
-from rota.core.time.cron.days import shape
+from rota.core.time.cron.days import month_shape
 from rota.core.time.cron.expression import Cron
 
-DAY = 86_400
+DAY_S = 86_400
 EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 # The Gregorian calendar repeats after 400 years: a day not found by then does not exist.
-CYCLE = 400
+CALENDAR_CYCLE_YEARS = 400
 # Leaves a margin to convert the result to any zone: datetime ends with the year 9999.
 LAST_YEAR = 9997
 LAST_DAY = date(LAST_YEAR, 12, 31).toordinal() - EPOCH_ORDINAL
 
 
-def next_local(cron: Cron, start: int) -> int | None:
+def find_next_local(cron: Cron, start: int) -> int | None:
     """Return the first local second >= `start` that the expression names."""
-    number, second = divmod(start, DAY)
+    number, second = divmod(start, DAY_S)
     if number >= LAST_DAY:
         return None
     today = date.fromordinal(number + EPOCH_ORDINAL)
@@ -30,12 +30,12 @@ def next_local(cron: Cron, start: int) -> int | None:
     if days & 1:
         time = _next_time(cron, second)
         if time is not None:
-            return number * DAY + time
+            return number * DAY_S + time
     days &= ~1
     if days:
-        return (number + _lowest(days)) * DAY + _first_time(cron)
+        return (number + _lowest(days)) * DAY_S + _first_time(cron)
     ordinal = _day_after(cron, today.year, today.month)
-    return None if ordinal is None else (ordinal - EPOCH_ORDINAL) * DAY + _first_time(cron)
+    return None if ordinal is None else (ordinal - EPOCH_ORDINAL) * DAY_S + _first_time(cron)
 
 
 def _first_time(cron: Cron) -> int:
@@ -50,22 +50,22 @@ def _days_of(cron: Cron, year: int, month: int) -> int:
     """Return the mask of the days that match in one month."""
     if not cron.month.mask >> (month - 1) & 1:
         return 0
-    if cron.year is not None and not cron.year.holds(year):
+    if cron.year is not None and not cron.year.contains(year):
         return 0
-    return cron.masks[shape(year, month)]
+    return cron.day_masks[month_shape(year, month)]
 
 
 def _day_after(cron: Cron, year: int, month: int) -> int | None:
     """Return the ordinal of the first matching day after this month."""
-    for ahead in range(year, min(year + CYCLE, LAST_YEAR) + 1):
-        if cron.year is not None and not cron.year.holds(ahead):
+    for ahead in range(year, min(year + CALENDAR_CYCLE_YEARS, LAST_YEAR) + 1):
+        if cron.year is not None and not cron.year.contains(ahead):
             continue
         months = cron.month.mask
         if ahead == year:
             months &= -1 << month
         while months:
             first = _lowest(months)
-            days = cron.masks[shape(ahead, first + 1)]
+            days = cron.day_masks[month_shape(ahead, first + 1)]
             if days:
                 return date(ahead, first + 1, _lowest(days) + 1).toordinal()
             months &= months - 1

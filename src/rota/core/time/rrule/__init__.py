@@ -4,8 +4,8 @@ docs/reference/schedules.md lists the supported part of the RFC. docs/adr/0005-s
 why Rota has its own search and uses python-dateutil only to test it.
 """
 
-from rota.core.time.rrule.rule import Part, Rrule
-from rota.core.time.rrule.search import next_tick
-from rota.core.time.rrule.text import parse, timezone_of
+from rota.core.time.rrule.rule import Rrule, RrulePart
+from rota.core.time.rrule.search import find_next_tick
+from rota.core.time.rrule.syntax import parse_rrule, read_timezone
 
-__all__ = ["Part", "Rrule", "next_tick", "parse", "timezone_of"]
+__all__ = ["RrulePart", "Rrule", "find_next_tick", "parse_rrule", "read_timezone"]

@@ -11,20 +11,24 @@ from collections.abc import Iterator
 from datetime import date
 
 from rota.core.time.budget import DAYS_PER_STEP, SearchBudget
-from rota.core.time.rrule.rule import Freq, Part
+from rota.core.time.rrule.rule import RruleFrequency, RrulePart
 
-EPOCH = date(1970, 1, 1).toordinal()
+EPOCH_DAY = date(1970, 1, 1).toordinal()
 # A rule without a matching day in this time has ended; includes a 29 February around 2100.
-HORIZON = 8 * 366
+SEARCH_HORIZON_DAYS = 8 * 366
 LAST_DAY = date(9990, 1, 1).toordinal()
 
 
-def days_from(
-    part: Part, first: int, *, horizon: int = HORIZON, budget: SearchBudget | None = None
+def iterate_days(
+    part: RrulePart,
+    first: int,
+    *,
+    horizon: int = SEARCH_HORIZON_DAYS,
+    budget: SearchBudget | None = None,
 ) -> Iterator[int]:
     """Yield the matching days (proleptic ordinals) from `first` to the horizon, in order."""
     looked_at = 0
-    for period in periods_from(part, first, horizon=horizon):
+    for period in iterate_periods(part, first, horizon=horizon):
         for span in _spans(part, period):
             for day in range(max(first, span.start), span.stop):
                 looked_at += 1
@@ -32,51 +36,55 @@ def days_from(
                     looked_at = 0
                     if budget is not None:
                         budget.spend()
-                if matches(part, date.fromordinal(day)):
+                if matches_day(part, date.fromordinal(day)):
                     yield day
 
 
-def periods_from(part: Part, first: int, *, horizon: int = HORIZON) -> Iterator[int]:
+def iterate_periods(
+    part: RrulePart, first: int, *, horizon: int = SEARCH_HORIZON_DAYS
+) -> Iterator[int]:
     """Iterate over the numbers of the matching periods, starting with the one of day `first`."""
-    period = period_of(part, first)
+    period = period_number(part, first)
     # Python's remainder is never negative, so this advances to the next matching period.
-    period += (period_of(part, part.start // 86_400 + EPOCH) - period) % part.interval
-    last = period_of(part, min(first + horizon, LAST_DAY))
+    period += (period_number(part, part.start // 86_400 + EPOCH_DAY) - period) % part.interval
+    last = period_number(part, min(first + horizon, LAST_DAY))
     return iter(range(period, last + 1, part.interval))
 
 
-def period_of(part: Part, day: int) -> int:
+def period_number(part: RrulePart, day: int) -> int:
     """Return the number of the period that contains this day."""
-    if part.freq is Freq.YEARLY:
+    if part.freq is RruleFrequency.YEARLY:
         return date.fromordinal(day).year
-    if part.freq is Freq.MONTHLY:
+    if part.freq is RruleFrequency.MONTHLY:
         moment = date.fromordinal(day)
         return moment.year * 12 + moment.month - 1
-    if part.freq is Freq.WEEKLY:
+    if part.freq is RruleFrequency.WEEKLY:
         return (day - 1 - part.week_start) // 7
     return day
 
 
-def days_in(part: Part, period: int, budget: SearchBudget | None = None) -> Iterator[int]:
+def iterate_period_days(
+    part: RrulePart, period: int, budget: SearchBudget | None = None
+) -> Iterator[int]:
     """Yield the matching days of one period, in order."""
     for span in _spans(part, period):
         if budget is not None:
             budget.spend(1 + len(span) // DAYS_PER_STEP)
         for day in span:
-            if matches(part, date.fromordinal(day)):
+            if matches_day(part, date.fromordinal(day)):
                 yield day
 
 
-def _spans(part: Part, period: int) -> list[range]:
+def _spans(part: RrulePart, period: int) -> list[range]:
     """Return the ranges of days in a period that can match."""
-    if part.freq is Freq.YEARLY:
+    if part.freq is RruleFrequency.YEARLY:
         if part.months:
             return [_month(period, month) for month in sorted(part.months)]
         return [range(date(period, 1, 1).toordinal(), date(period + 1, 1, 1).toordinal())]
-    if part.freq is Freq.MONTHLY:
+    if part.freq is RruleFrequency.MONTHLY:
         year, month = divmod(period, 12)
         return [_month(year, month + 1)]
-    if part.freq is Freq.WEEKLY:
+    if part.freq is RruleFrequency.WEEKLY:
         start = period * 7 + 1 + part.week_start
         return [range(start, start + 7)]
     return [range(period, period + 1)]
@@ -87,7 +95,7 @@ def _month(year: int, month: int) -> range:
     return range(start, start + monthrange(year, month)[1])
 
 
-def matches(part: Part, day: date) -> bool:
+def matches_day(part: RrulePart, day: date) -> bool:
     """Return whether every BY part that names days matches this day."""
     if part.months and day.month not in part.months:
         return False
@@ -102,13 +110,13 @@ def matches(part: Part, day: date) -> bool:
     return not part.week_nos or _week_matches(part, day)
 
 
-def _weekday_matches(part: Part, day: date) -> bool:
+def _weekday_matches(part: RrulePart, day: date) -> bool:
     weekday = day.weekday()
     if weekday in part.weekdays:
         return True
     if not part.nth:
         return False
-    if part.freq is Freq.YEARLY and not part.months:
+    if part.freq is RruleFrequency.YEARLY and not part.months:
         place, length = _place_in_year(day)
     else:
         place, length = day.day, monthrange(day.year, day.month)[1]
@@ -116,12 +124,12 @@ def _weekday_matches(part: Part, day: date) -> bool:
     return (from_front, weekday) in part.nth or (from_end, weekday) in part.nth
 
 
-def _year_day_matches(part: Part, day: date) -> bool:
+def _year_day_matches(part: RrulePart, day: date) -> bool:
     place, length = _place_in_year(day)
     return place in part.year_days or place - length - 1 in part.year_days
 
 
-def _week_matches(part: Part, day: date) -> bool:
+def _week_matches(part: RrulePart, day: date) -> bool:
     # A week belongs to the year of its fourth day, so week 1 has at least four days in its year.
     middle = date.fromordinal(day.toordinal() - (day.weekday() - part.week_start) % 7 + 3)
     place, length = _place_in_year(middle)

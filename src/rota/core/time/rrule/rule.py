@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 
-class Freq(IntEnum):
+class RruleFrequency(IntEnum):
     YEARLY = 0
     MONTHLY = 1
     WEEKLY = 2
@@ -18,16 +18,20 @@ class Freq(IntEnum):
     SECONDLY = 6
 
     @property
-    def sub_daily(self) -> bool:
-        return self >= Freq.HOURLY
+    def is_sub_daily(self) -> bool:
+        return self >= RruleFrequency.HOURLY
 
 
 # Seconds in one period of the frequencies that count seconds and not dates.
-UNIT = {Freq.HOURLY: 3600, Freq.MINUTELY: 60, Freq.SECONDLY: 1}
+PERIOD_SECONDS = {
+    RruleFrequency.HOURLY: 3600,
+    RruleFrequency.MINUTELY: 60,
+    RruleFrequency.SECONDLY: 1,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class RrulePart:
     """One RRULE line, with missing parts filled in from DTSTART as the RFC defines.
 
     Empty means "any". `weekdays` counts from Monday = 0; `nth` holds (n, weekday) of the month or
@@ -36,7 +40,7 @@ class Part:
     `until` of its last occurrence. `given` holds the names of the parts in the text.
     """
 
-    freq: Freq
+    freq: RruleFrequency
     interval: int
     start: int
     until: int | None
@@ -52,7 +56,7 @@ class Part:
     minutes: tuple[int, ...]
     seconds: tuple[int, ...]
     times: tuple[int, ...]
-    given: frozenset[str]
+    given_parts: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +68,7 @@ class Rrule:
 
     text: str
     start: int
-    part: Part | None
+    part: RrulePart | None
     dates: tuple[int, ...]
     excluded: frozenset[int]
     excluded_days: frozenset[int]
@@ -72,4 +76,4 @@ class Rrule:
     @property
     def interval_like(self) -> bool:
         """Whether it follows elapsed time at a clock change, as hourly rules do."""
-        return self.part is not None and self.part.freq.sub_daily
+        return self.part is not None and self.part.freq.is_sub_daily

@@ -14,12 +14,12 @@ from typing import Any, Final, cast
 
 from rota.contract.payloads.etl import EtlPayload
 from rota.contract.schemas import render_schema
-from rota.core.describing import TaskDescription
 from rota.core.errors import InvalidInput
-from rota.core.executor import Context, Stream
+from rota.core.executor import AttemptContext, Stream
+from rota.core.kind_descriptions import TaskDescription
 from rota.core.outcome import Failed, Failure, Outcome, Succeeded
 from rota.core.tenancy import DEFAULT_TENANT
-from rota.core.time.durations import words
+from rota.core.time.durations import to_words
 from rota.executors.sql.connections import Connections
 from rota.executors.sql.etl.loading import Loaded, Loading
 from rota.executors.sql.etl.spec import Etl, Extract, Files, Reach, Rows, Table, read_etl
@@ -62,10 +62,10 @@ class EtlExecutor:
     def kinds(self) -> Sequence[str]:
         return (KIND,)
 
-    def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one
+    def payload_schema(self, kind: str) -> Mapping[str, Any]:  # noqa: ARG002 — it has one kind
         return render_schema(EtlPayload)
 
-    def describe_task(self, kind: str) -> TaskDescription:  # noqa: ARG002 — it has one
+    def describe_task(self, kind: str) -> TaskDescription:  # noqa: ARG002 — it has one kind
         return TaskDescription(
             text="Extracts rows or files, transforms them with SQL and loads the result."
         )
@@ -93,7 +93,7 @@ class EtlExecutor:
     async def close(self) -> None:
         pass
 
-    async def run(self, spec: Etl, context: Context) -> Outcome:
+    async def run(self, spec: Etl, context: AttemptContext) -> Outcome:
         seconds = None if spec.timeout is None else spec.timeout.total_seconds()
         try:
             async with asyncio.timeout(seconds) as limit:
@@ -103,12 +103,12 @@ class EtlExecutor:
             return fault.failed()
         except OSError as error:
             if isinstance(error, TimeoutError) and limit.expired() and spec.timeout is not None:
-                failure = Failure(type="timeout", message=f"longer than {words(spec.timeout)}")
+                failure = Failure(type="timeout", message=f"longer than {to_words(spec.timeout)}")
                 return Failed(failure=failure, timed_out=True)
             failure = Failure(type="no file", message=f"a file failed: {error.strerror or error}")
             return Failed(failure=failure)
 
-    async def _carry_out(self, spec: Etl, context: Context, work: Path) -> dict[str, Any]:
+    async def _carry_out(self, spec: Etl, context: AttemptContext, work: Path) -> dict[str, Any]:
         if (before := await self._loaded_before(spec, context)) is not None:
             return before
         found = []
@@ -126,7 +126,7 @@ class EtlExecutor:
         tell(context, 1.0, f"loaded {rows} rows")
         return {"extracted": counts, **loaded}
 
-    async def _loaded_before(self, spec: Etl, context: Context) -> dict[str, Any] | None:
+    async def _loaded_before(self, spec: Etl, context: AttemptContext) -> dict[str, Any] | None:
         """The result of a run whose worker died after the last commit and before it could say so.
         It is not extracted again: what it came from may be gone by now.
         """
@@ -136,7 +136,7 @@ class EtlExecutor:
             loaded = await Loading(session, spec.target, (), context).finished()
         return None if loaded is None else {"extracted": {}, **summary(loaded, spec.target)}
 
-    async def _extract(self, extract: Extract, context: Context, work: Path) -> Extracted:
+    async def _extract(self, extract: Extract, context: AttemptContext, work: Path) -> Extracted:
         match extract.source:
             case Rows() as source:
                 return await self._extract_rows(extract, source, context, work)
@@ -152,7 +152,7 @@ class EtlExecutor:
         return Extracted(extract=extract, paths=paths)
 
     async def _extract_rows(
-        self, extract: Extract, source: Rows, context: Context, work: Path
+        self, extract: Extract, source: Rows, context: AttemptContext, work: Path
     ) -> Extracted:
         async with session_of(source.connection) as session:
             await session.begin(read_only=True)
@@ -168,7 +168,7 @@ class EtlExecutor:
         return Extracted(extract=extract, staging=staging)
 
     async def _load(
-        self, spec: Etl, bench: Workbench, context: Context, work: Path, rows: int
+        self, spec: Etl, bench: Workbench, context: AttemptContext, work: Path, rows: int
     ) -> dict[str, Any]:
         columns = await bench.columns()
         if isinstance(spec.target, Table):
@@ -185,7 +185,7 @@ class EtlExecutor:
         return {"rows": rows, "file": name}
 
     async def _load_file(
-        self, target: Files, name: str, bench: Workbench, context: Context, work: Path
+        self, target: Files, name: str, bench: Workbench, context: AttemptContext, work: Path
     ) -> None:
         made = work / "rota.out"
         await bench.write(made, target)
@@ -212,6 +212,6 @@ async def lay_out(bench: Workbench, found: Extracted) -> int:
     return await bench.add_files(found.extract.name, source, found.paths)
 
 
-def tell(context: Context, fraction: float, message: str) -> None:
+def tell(context: AttemptContext, fraction: float, message: str) -> None:
     context.progress(fraction, message)
     context.write(Stream.ROTA, f"{message}\n".encode())

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import msgspec
 
-from rota.core.executor import Context
+from rota.core.executor import AttemptContext
 from rota.executors.sql.connections import Dialect
 from rota.executors.sql.etl.spec import Table
 from rota.executors.sql.etl.texts import STAGING, Texts
@@ -66,7 +66,7 @@ class Loaded:
 
 class Loading:
     def __init__(
-        self, session: Session, target: Table, columns: tuple[Column, ...], context: Context
+        self, session: Session, target: Table, columns: tuple[Column, ...], context: AttemptContext
     ) -> None:
         self._session = session
         self._context = context

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Final, Literal
 
 from rota.contract.payloads.etl import EtlExtract, EtlPayload, EtlSource, EtlStep, EtlTarget
-from rota.contract.payloads.reading import read_payload
+from rota.contract.payloads.reader import read_payload
 from rota.contract.payloads.sql import FileFormat
 from rota.core.errors import InvalidInput
 from rota.core.tenancy import DEFAULT_TENANT

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rota.core.executor import Context
+from rota.core.executor import AttemptContext
 from rota.executors.sql.duck import DuckSession, name_of, text_of
 from rota.executors.sql.etl.spec import Files, Step
 from rota.executors.sql.faults import Fault
@@ -112,7 +112,7 @@ class Workbench:
         made = await self.session.run(f"create table {name_of(name)} as from {source}")
         return made.affected or 0
 
-    async def take(self, step: Step, context: Context) -> int:
+    async def take(self, step: Step, context: AttemptContext) -> int:
         """Carry out one step of the transform; its rows become a table with its name."""
         text, values = step.statement.bound(self.session.dialect, context)
         made = await self.session.run(f"create table {name_of(step.name)} as {text}\n", values)

@@ -127,7 +127,7 @@ class Writing:
     def attempt(
         self, run: Claimed, kind: str, *, ahead: float, queue: str | None = None
     ) -> Attempt:
-        trace_id = traces.trace_of(run.id)
+        trace_id = traces.derive_trace_id(run.id)
         if traces.is_sampled(trace_id, one_in=self._one_in):
             span = self._begin_attempt(run, kind, ahead=ahead)
             if queue is not None:
@@ -136,7 +136,9 @@ class Writing:
             span = NonRecordingSpan(first_span(run.id, one_in=self._one_in))
         current.attach(trace.set_span_in_context(span, NOTHING))
         span_context = span.get_span_context()
-        header = traces.traceparent(trace_id, span_context.span_id, sampled=span.is_recording())
+        header = traces.build_traceparent(
+            trace_id, span_context.span_id, sampled=span.is_recording()
+        )
         return Attempt(span, header)
 
     def _begin_attempt(self, run: Claimed, kind: str, *, ahead: float) -> Span:
@@ -159,9 +161,9 @@ class Writing:
                 "rota.tenant.id": run.tenant_id,
                 "rota.attempt": run.attempt,
                 "rota.failures": run.failures,
-                "rota.scheduled_at": moments.rfc3339(run.scheduled_at),
-                "rota.ready_at": moments.rfc3339(run.ready_at),
-                "rota.claimed_at": moments.rfc3339(run.started_at),
+                "rota.scheduled_at": moments.to_rfc3339(run.scheduled_at),
+                "rota.ready_at": moments.to_rfc3339(run.ready_at),
+                "rota.claimed_at": moments.to_rfc3339(run.started_at),
             },
         )
 
@@ -209,12 +211,12 @@ def word_for(outcome: Outcome) -> str:
 
 def first_span(run_id: UUID, *, one_in: int) -> SpanContext:
     """Return the context of the first span of a run's trace, which may not exist yet."""
-    trace_id = traces.trace_of(run_id)
+    trace_id = traces.derive_trace_id(run_id)
     flags = TraceFlags.RANDOM_TRACE_ID
     if traces.is_sampled(trace_id, one_in=one_in):
         flags |= TraceFlags.SAMPLED
     return SpanContext(
-        trace_id, traces.first_span_of(run_id), is_remote=True, trace_flags=TraceFlags(flags)
+        trace_id, traces.derive_first_span_id(run_id), is_remote=True, trace_flags=TraceFlags(flags)
     )
 
 

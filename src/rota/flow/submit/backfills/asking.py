@@ -14,16 +14,21 @@ from uuid import UUID
 
 from rota.contract.schedule import write_schedule
 from rota.core import backfills as rules
-from rota.core.backfills import MOST_AT_ONCE, Only, Order, Standing
-from rota.core.binding import payload_text
+from rota.core.backfills import (
+    BACKFILL_CONCURRENCY_MAX,
+    BackfillOrder,
+    BackfillSelection,
+    TickResult,
+)
 from rota.core.errors import Conflict, InvalidInput, NotFound
-from rota.core.limits import Limits
-from rota.core.priority import NAMED, parse_priority
+from rota.core.limits import GateLimits
+from rota.core.priority import PRIORITY_NAMES, parse_priority
+from rota.core.secret_references import encode_payload
 from rota.core.states import RunState
-from rota.core.submission import canonical, check_name
+from rota.core.submissions import check_name, encode_canonical
 from rota.core.time import moments
 from rota.core.time.calendars import Calendar
-from rota.core.time.past import Past
+from rota.core.time.past_ticks import PastTicks
 from rota.core.time.planning import NO_CALENDARS
 from rota.core.time.schedule import Schedule
 from rota.flow.submit.settling import schedule_of
@@ -33,7 +38,7 @@ from rota.store.driver import Connection
 from rota.store.jobs import Job
 from rota.store.transaction import transaction
 
-LOW: Final = NAMED["low"]
+LOW: Final = PRIORITY_NAMES["low"]
 # Up to this many ticks a range is counted tick by tick, which takes 0.1 s. Beyond, the number of
 # ticks is an estimate and the database counts the runs.
 MOST_COUNTED: Final = 5_000
@@ -47,8 +52,8 @@ class Wanted:
 
     since: datetime
     until: datetime
-    only: Only = Only.MISSING
-    order: Order = Order.OLDEST
+    only: BackfillSelection = BackfillSelection.MISSING
+    order: BackfillOrder = BackfillOrder.OLDEST
     at_once: int = 4
     priority: int = LOW
     payload: object = None
@@ -92,12 +97,12 @@ async def ask(  # noqa: PLR0913 — which job of whom, what of it, who asks, whe
     """Count the runs of a backfill and start it. A dry run only counts and writes nothing."""
     wanted = _check_request(wanted, now)
     check_name(by, "by")
-    payload_text(wanted.payload)
+    encode_payload(wanted.payload)
     async with transaction(conn):
         job = (await jobs.read(conn, [job_id])).get(job_id)
         if job is None or job.tenant_id != tenant_id:
             raise NotFound("job", str(job_id))
-        past = Past(
+        past = PastTicks(
             schedule=walkable(schedule_of(job), job_id),
             since=wanted.since,
             until=wanted.until,
@@ -124,12 +129,12 @@ class Begun(NamedTuple):
     counted: Counted
 
 
-async def _write(conn: Connection, job: Job, past: Past, wanted: Wanted, begun: Begun) -> None:
+async def _write(conn: Connection, job: Job, past: PastTicks, wanted: Wanted, begun: Begun) -> None:
     other = await backfills.unfinished(conn, tenant_id=job.tenant_id, job_id=job.id)
     if other is not None:
         reason = f"bf_{other.hex} of this job has not finished; wait for it, or cancel it"
         raise Conflict("backfill", reason)
-    limits = Limits(most=wanted.at_once)
+    limits = GateLimits(max_running=wanted.at_once)
     gate_id = await gates.put(conn, job.tenant_id, gate_key(begun.id), limits)
     await backfills.insert(
         conn,
@@ -139,12 +144,12 @@ async def _write(conn: Connection, job: Job, past: Past, wanted: Wanted, begun: 
             job_id=job.id,
             since=past.since,
             until=past.until,
-            schedule=canonical(write_schedule(past.schedule)),
+            schedule=encode_canonical(write_schedule(past.schedule)),
             only=wanted.only,
-            newest_first=wanted.order is Order.NEWEST,
+            newest_first=wanted.order is BackfillOrder.NEWEST,
             at_once=wanted.at_once,
             priority=wanted.priority,
-            payload=payload_text(wanted.payload),
+            payload=encode_payload(wanted.payload),
             gate_id=gate_id,
             expected=begun.counted.new,
             is_guess=begun.counted.is_guess,
@@ -179,50 +184,50 @@ def _check_request(wanted: Wanted, now: datetime) -> Wanted:
     since = moments.parse(wanted.since, field="since")
     until = moments.parse(wanted.until, field="until")
     if since >= until:
-        raise InvalidInput("until", moments.rfc3339(until), "must be after since")
+        raise InvalidInput("until", moments.to_rfc3339(until), "must be after since")
     if until > now:
-        raise InvalidInput("until", moments.rfc3339(until), "must be in the past")
-    for name, kind in (("only", Only), ("order", Order)):
+        raise InvalidInput("until", moments.to_rfc3339(until), "must be in the past")
+    for name, kind in (("only", BackfillSelection), ("order", BackfillOrder)):
         if not isinstance(getattr(wanted, name), kind):
             raise InvalidInput(name, getattr(wanted, name), f"expected one of {', '.join(kind)}")
-    if not 1 <= wanted.at_once <= MOST_AT_ONCE:
-        raise InvalidInput("at_once", wanted.at_once, f"must be 1 to {MOST_AT_ONCE}")
+    if not 1 <= wanted.at_once <= BACKFILL_CONCURRENCY_MAX:
+        raise InvalidInput("at_once", wanted.at_once, f"must be 1 to {BACKFILL_CONCURRENCY_MAX}")
     return replace(wanted, since=since, until=until, priority=parse_priority(wanted.priority))
 
 
-async def _decided_until(conn: Connection, job_id: UUID, past: Past) -> datetime:
+async def _decided_until(conn: Connection, job_id: UUID, past: PastTicks) -> datetime:
     """Return the end of the part of the range that the scheduler has decided."""
     tick_at = await backfills.decided(conn, job_id)
     return past.until if tick_at is None else max(past.since, min(past.until, tick_at))
 
 
-async def _count_runs(conn: Connection, job: Job, past: Past, wanted: Wanted) -> Counted:
+async def _count_runs(conn: Connection, job: Job, past: PastTicks, wanted: Wanted) -> Counted:
     number = await asyncio.to_thread(past.count, MOST_COUNTED)
-    if number.is_guess:
+    if number.is_estimate:
         there = await backfills.count_standing(
             conn, tenant_id=job.tenant_id, job_id=job.id, since=past.since, until=past.until
         )
         missing = max(0, number.ticks - sum(there))
         stand = {
-            Standing.ALIVE: there.alive,
-            Standing.RAN: there.ran,
-            Standing.FAILED: there.failed,
-            Standing.MISSING: missing,
+            TickResult.ALIVE: there.alive,
+            TickResult.RAN: there.ran,
+            TickResult.FAILED: there.failed,
+            TickResult.MISSING: missing,
         }
     else:
-        ticks = (await asyncio.to_thread(past.oldest, MOST_COUNTED + 1)).ticks
+        ticks = (await asyncio.to_thread(past.read_oldest, MOST_COUNTED + 1)).ticks
         found = await standings(conn, ticks, tenant_id=job.tenant_id, job_id=job.id)
-        stand = dict(Counter(rules.standing(found.get(at, ())) for at in ticks))
-    new = sum(count for state, count in stand.items() if rules.wants(wanted.only, state))
+        stand = dict(Counter(rules.rate_tick(found.get(at, ())) for at in ticks))
+    new = sum(count for state, count in stand.items() if rules.needs_run(wanted.only, state))
     duration = await backfills.took(conn, tenant_id=job.tenant_id, job_id=job.id)
     return Counted(
         ticks=sum(stand.values()),
-        ran=stand.get(Standing.RAN, 0),
-        alive=stand.get(Standing.ALIVE, 0),
-        failed=stand.get(Standing.FAILED, 0),
-        missing=stand.get(Standing.MISSING, 0),
+        ran=stand.get(TickResult.RAN, 0),
+        alive=stand.get(TickResult.ALIVE, 0),
+        failed=stand.get(TickResult.FAILED, 0),
+        missing=stand.get(TickResult.MISSING, 0),
         new=new,
         undecided=0,
-        is_guess=number.is_guess,
-        takes=rules.takes(new, each=duration, at_once=wanted.at_once),
+        is_guess=number.is_estimate,
+        takes=rules.estimate_duration(new, each=duration, at_once=wanted.at_once),
     )

@@ -10,9 +10,9 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
-from rota.core.backfills import BackfillEvent, BackfillState, advance
-from rota.core.limits import LONGEST_PERIOD, Limits, Rate
-from rota.core.submission import canonical, check_name
+from rota.core.backfills import BackfillEvent, BackfillState, advance_backfill
+from rota.core.limits import RATE_PERIOD_MAX, GateLimits, RateLimit
+from rota.core.submissions import check_name, encode_canonical
 from rota.core.time import moments
 from rota.flow.submit.backfills.asking import gate_key
 from rota.store import backfills, gates, live_runs
@@ -21,7 +21,7 @@ from rota.store.driver import Connection
 from rota.store.transaction import transaction
 
 MOST_REASON: Final = 1_000
-SHUT: Final = Rate(count=1, per=LONGEST_PERIOD)
+SHUT: Final = RateLimit(count=1, per=RATE_PERIOD_MAX)
 # Far in the future, but early enough that a year later is still a valid date.
 FOR_EVER: Final = datetime(9000, 1, 1, tzinfo=UTC)
 
@@ -39,9 +39,9 @@ async def pause(
     """Start no more runs of a backfill. Running runs continue."""
     async with transaction(conn):
         found = await backfills.lock(conn, backfill_id, tenant_id=tenant_id)
-        state = advance(found.state, BackfillEvent.PAUSE)
+        state = advance_backfill(found.state, BackfillEvent.PAUSE)
         await backfills.change(conn, found, state, reason=_reason_text("paused", by, now))
-        await _set_limits(conn, found, Limits(most=found.at_once, rate=SHUT))
+        await _set_limits(conn, found, GateLimits(max_running=found.at_once, rate=SHUT))
         await gates.pay(conn, {found.gate_id: FOR_EVER})
     return state
 
@@ -49,9 +49,9 @@ async def pause(
 async def resume(conn: Connection, *, tenant_id: int, backfill_id: UUID) -> BackfillState:
     async with transaction(conn):
         found = await backfills.lock(conn, backfill_id, tenant_id=tenant_id)
-        state = advance(found.state, BackfillEvent.RESUME)
+        state = advance_backfill(found.state, BackfillEvent.RESUME)
         await backfills.change(conn, found, state)
-        await _set_limits(conn, found, Limits(most=found.at_once))
+        await _set_limits(conn, found, GateLimits(max_running=found.at_once))
     return state
 
 
@@ -69,11 +69,11 @@ async def cancel(  # noqa: PLR0913 — who, what, why, how and when
     why = _reason_text("cancelled", by, now, reason)
     async with transaction(conn):
         found = await backfills.lock(conn, backfill_id, tenant_id=tenant_id)
-        state = advance(found.state, BackfillEvent.CANCEL)
+        state = advance_backfill(found.state, BackfillEvent.CANCEL)
         await backfills.change(conn, found, state, reason=why)
         if found.state is BackfillState.PAUSED:
             # One of its runs may be retried later.
-            await _set_limits(conn, found, Limits(most=found.at_once))
+            await _set_limits(conn, found, GateLimits(max_running=found.at_once))
         if running is Running.CANCEL:
             ids = await backfills.alive(conn, found.id)
         else:
@@ -83,7 +83,7 @@ async def cancel(  # noqa: PLR0913 — who, what, why, how and when
     return state
 
 
-async def _set_limits(conn: Connection, found: Backfill, limits: Limits) -> None:
+async def _set_limits(conn: Connection, found: Backfill, limits: GateLimits) -> None:
     await gates.put(conn, found.tenant_id, gate_key(found.id), limits)
 
 
@@ -91,8 +91,8 @@ def _reason_text(code: str, by: str, now: datetime, reason: str | None = None) -
     details: dict[str, object] = {
         "code": code,
         "by": check_name(by, "by"),
-        "at": moments.rfc3339(now),
+        "at": moments.to_rfc3339(now),
     }
     if reason is not None:
-        details["reason"] = check_name(reason, "reason", most=MOST_REASON)
-    return canonical(details)
+        details["reason"] = check_name(reason, "reason", max_length=MOST_REASON)
+    return encode_canonical(details)

@@ -18,15 +18,15 @@ from uuid import UUID
 
 from rota.contract.schedule import read_stored_schedule
 from rota.core import backfills as rules
-from rota.core.backfills import BackfillState, Order
+from rota.core.backfills import BackfillOrder, BackfillState
 from rota.core.errors import InvalidInput, NewerDocument, NotFound, StoreFailed
-from rota.core.ids import keyed_run_id, tick_run_id
+from rota.core.ids import derive_keyed_run_id, derive_tick_run_id
 from rota.core.overlap import Overlap
-from rota.core.submission import canonical
+from rota.core.submissions import encode_canonical
 from rota.core.time import moments
-from rota.core.time.past import Part, Past
-from rota.core.time.planning import Planned
-from rota.core.time.schedule import STEP
+from rota.core.time.past_ticks import PastTicks, TickPage
+from rota.core.time.planning import PlannedTick
+from rota.core.time.schedule import MICROSECOND
 from rota.core.time.tick import Tick
 from rota.flow.submit.allowing import quotas_of
 from rota.flow.submit.backfills.asking import standings
@@ -99,7 +99,7 @@ async def look(conn: Connection) -> Looked | None:
                 await backfills.move(conn, found, step)
         except StoreFailed as error:
             # A statement that the database refuses must not stop every node that tries it.
-            reason = canonical({"code": "refused", "message": str(error)})
+            reason = encode_canonical({"code": "refused", "message": str(error)})
             step = Step(state=found.state, reached=found.reached, rest=AFTER_FAILURE, reason=reason)
             await backfills.move(conn, found, step)
     return Looked(found.id, step.made)
@@ -115,7 +115,7 @@ async def _advance_step(conn: Connection, found: Backfill) -> Step:
         try:
             done = await _create_runs(conn, found, alive)
         except NewerDocument as error:
-            why = canonical({"code": "newer_version", "message": str(error)})
+            why = encode_canonical({"code": "newer_version", "message": str(error)})
             return Step(
                 state=found.state,
                 reached=found.reached,
@@ -125,7 +125,7 @@ async def _advance_step(conn: Connection, found: Backfill) -> Step:
             )
         except (InvalidInput, NotFound) as error:
             # Its job or a calendar of its schedule was deleted: it cannot continue.
-            why = canonical({"code": "cannot_go_on", "message": str(error)})
+            why = encode_canonical({"code": "cannot_go_on", "message": str(error)})
             return Step(
                 state=BackfillState.CANCELLING, reached=found.reached, settled=settled, reason=why
             )
@@ -167,7 +167,7 @@ async def _cancel_waiting(conn: Connection, found: Backfill) -> Settled:
 
 async def _create_runs(conn: Connection, found: Backfill, alive: int) -> Made:
     """Create runs for the next ticks if at least half of the window is free."""
-    window = rules.window(found.at_once)
+    window = rules.compute_live_limit(found.at_once)
     room = window - alive
     if 2 * room < window:
         return Made(found.reached)
@@ -180,12 +180,12 @@ async def _create_runs(conn: Connection, found: Backfill, alive: int) -> Made:
     chosen: list[tuple[datetime, bool]] = []
     looked_at, reached = len(part.ticks), part.reached
     for place, at in enumerate(part.ticks, start=1):
-        if rules.wants(found.picks, rules.standing(stand.get(at, ()))):
+        if rules.needs_run(found.picks, rules.rate_tick(stand.get(at, ()))):
             chosen.append((at, at in stand))
         if len(chosen) == room:
             looked_at = place
             if place < len(part.ticks):
-                reached = at if found.newest_first else at + STEP
+                reached = at if found.newest_first else at + MICROSECOND
             break
     made = await _insert_runs(conn, found, job, chosen) if chosen else []
     return Made(reached, looked_at, len(made), has_room=len(chosen) < room)
@@ -199,16 +199,16 @@ async def _quota_left(conn: Connection, job: Job, room: int) -> int:
     return quota - await tenants.count_queued(conn, tenant_id=job.tenant_id, most=quota)
 
 
-async def _next_part(conn: Connection, found: Backfill, most: int) -> Part:
+async def _next_part(conn: Connection, found: Backfill, most: int) -> TickPage:
     schedule = read_stored_schedule(json.loads(found.schedule), seed=str(found.job_id))
     known = {}
     if schedule.calendars:
         known = await calendars.read_all(conn, tenant_id=found.tenant_id)
     if found.newest_first:
-        past = Past(schedule=schedule, since=found.since, until=found.reached, calendars=known)
-        return await compute_ticks([schedule], partial(past.newest, most))
-    past = Past(schedule=schedule, since=found.reached, until=found.until, calendars=known)
-    return await compute_ticks([schedule], partial(past.oldest, most))
+        past = PastTicks(schedule=schedule, since=found.since, until=found.reached, calendars=known)
+        return await compute_ticks([schedule], partial(past.read_newest, most))
+    past = PastTicks(schedule=schedule, since=found.reached, until=found.until, calendars=known)
+    return await compute_ticks([schedule], partial(past.read_oldest, most))
 
 
 async def _insert_runs(
@@ -232,17 +232,17 @@ def _build_runs(
     found: Backfill, job: Job, chosen: Sequence[tuple[datetime, bool]], through: tuple[int, ...]
 ) -> list[NewRun]:
     """Return the new runs. They differ in ids and times only and share a template for the rest."""
-    order = Order.NEWEST if found.newest_first else Order.OLDEST
+    order = BackfillOrder.NEWEST if found.newest_first else BackfillOrder.OLDEST
     tick = Tick(at=found.reached, local=found.reached.replace(tzinfo=None))
-    template = ticked(job, Planned(tick=tick, due_at=found.now), through, found.payload)
+    template = ticked(job, PlannedTick(tick=tick, due_at=found.now), through, found.payload)
     template = replace(template, trigger="backfill", priority=found.priority)
     runs = []
     for place, (at, has_runs) in enumerate(chosen):
-        due_at = rules.due_at(found.now, place, order)
+        due_at = rules.compute_due_at(found.now, place, order)
         runs.append(
             replace(
                 template,
-                id=own_run_id(found.id, at) if has_runs else tick_run_id(job.id, at),
+                id=own_run_id(found.id, at) if has_runs else derive_tick_run_id(job.id, at),
                 scheduled_at=at,
                 due_at=due_at,
                 deadline_at=template.deadline_at and template.deadline_at + (due_at - found.now),
@@ -253,7 +253,7 @@ def _build_runs(
 
 def own_run_id(backfill_id: UUID, at: datetime) -> UUID:
     """Return the id of the run that a backfill creates for a tick that already has runs."""
-    return keyed_run_id(f"backfill {backfill_id}", moments.rfc3339(at), at=at)
+    return derive_keyed_run_id(f"backfill {backfill_id}", moments.to_rfc3339(at), at=at)
 
 
 def _add_settled(one: Settled, other: Settled) -> Settled:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from rota.core import backfills as rules
-from rota.core.backfills import UNFINISHED, BackfillState
+from rota.core.backfills import UNFINISHED_STATES, BackfillState
 from rota.store import backfills
 from rota.store.backfills import BackfillRow
 from rota.store.driver import Connection
@@ -30,21 +30,25 @@ def progress(row: BackfillRow, *, each: timedelta | None = None) -> Progress:
     """
     ended = row.succeeded + row.failed + row.cancelled
     alive = row.made - ended
-    if row.state not in UNFINISHED:
+    if row.state not in UNFINISHED_STATES:
         return Progress(0, 0, None)
     is_through = row.reached == (row.since if row.newest_first else row.until)
     makes_more = row.state is not BackfillState.CANCELLING and not is_through
     left = alive + (max(0, row.expected - row.made) if makes_more else 0)
     if row.state is BackfillState.PAUSED:
         return Progress(alive, left, None)
-    step = rules.pace(ended=ended, busy=row.now - row.created_at - row.paused_for)
-    takes = rules.takes(left, each=each, at_once=row.at_once) if step is None else step * left
+    step = rules.measure_pace(ended=ended, busy=row.now - row.created_at - row.paused_for)
+    takes = (
+        rules.estimate_duration(left, each=each, at_once=row.at_once)
+        if step is None
+        else step * left
+    )
     return Progress(alive, left, None if takes is None else row.now + takes)
 
 
 async def measured(conn: Connection, row: BackfillRow, *, tenant_id: int) -> Progress:
     """Compute the progress of a backfill, with the duration of its job's newest runs."""
-    if row.state not in UNFINISHED:
+    if row.state not in UNFINISHED_STATES:
         return progress(row)
     duration = await backfills.took(conn, tenant_id=tenant_id, job_id=row.job_id)
     return progress(row, each=duration)

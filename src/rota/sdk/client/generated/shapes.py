@@ -575,7 +575,7 @@ class StepView(Struct, frozen=True, kw_only=True):
 
 class RunGraphView(Struct, frozen=True, kw_only=True):
     """A graph run: its graph, and what became of every step. `counts` is how many are in which
-    state, `critical_path` the steps that decided how long it took.
+    state, `find_critical_path` the steps that decided how long it took.
     """
 
     run_id: str
