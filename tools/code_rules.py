@@ -26,11 +26,11 @@ UNINFORMATIVE_MODULES = {
 STATEMENT = re.compile(r"\s*(select|insert into|update|delete from|with)\s", re.IGNORECASE)
 # Modules that compose or keep SQL text on purpose; each gives its reason in its docstring.
 MODULES_WITH_SQL = {
-    "store/migrate.py",
+    "store/schema_migration.py",
     "store/migration_steps.py",
     "store/migration_watch.py",
     "store/partitions.py",
-    "store/guard.py",
+    "store/state_guard.py",
     "executors/sql/etl/texts.py",
     "sources/outbox/texts.py",
 }

@@ -13,7 +13,7 @@ from rota.api.operations import catalogue
 from rota.cli.describe import cli_markdown
 from rota.config.describe import settings_markdown
 from rota.core import states
-from rota.store import guard
+from rota.store import state_guard
 
 if TYPE_CHECKING:
     from tools import render_client, render_types
@@ -85,7 +85,7 @@ def dashboard_types() -> str:
 
 
 RENDERED = {
-    "src/rota/store/generated/state_guard.sql": guard.render,
+    "src/rota/store/generated/state_guard.sql": state_guard.render_state_guard,
     "docs/reference/states.md": states_markdown,
     "docs/reference/settings.md": settings_markdown,
     "docs/reference/api.md": api_markdown,

@@ -21,8 +21,8 @@ from pathlib import Path
 import asyncpg
 
 from rota.store.embedded import binaries, start
-from rota.store.embedded.account import account_for
-from rota.store.migrate import migrate
+from rota.store.embedded.account import choose_account
+from rota.store.schema_migration import migrate
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA_FILE = ROOT / "src" / "rota" / "store" / "schema.sql"
@@ -179,8 +179,8 @@ def dump_schema() -> str:
     """Apply all migrations to an empty database and dump its schema."""
     folder = Path(tempfile.mkdtemp(prefix="rota-schema-", dir=MEMORY if MEMORY.is_dir() else None))
     folder.chmod(0o755)
-    programs = binaries.choose(
-        binaries.candidates(None), account=account_for(folder), major=POSTGRES_MAJOR
+    programs = binaries.choose_install(
+        binaries.list_folders(None), account=choose_account(folder), major=POSTGRES_MAJOR
     )
     try:
         with start(folder / "postgres", durable=False) as server:

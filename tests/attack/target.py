@@ -20,7 +20,7 @@ import aiohttp
 from aiohttp import web
 
 from rota.runtime.clock import SystemClock
-from rota.store.embedded.account import account_for
+from rota.store.embedded.account import choose_account
 from tests.attack.attacks import Findings
 from tests.attack.bystander import STUCK_S
 from tests.support.cluster import BOUND, ROOT
@@ -241,7 +241,7 @@ class Target:
 @asynccontextmanager
 async def open_target() -> AsyncIterator[Target]:
     """Start the installation, make tenants and keys, and stop it in the end."""
-    with open_folder("rota-attack-", account_for(Path("/nonexistent"))) as folder:
+    with open_folder("rota-attack-", choose_account(Path("/nonexistent"))) as folder:
         port, health_port, sink = find_free_ports(3)
         prepare_folder(folder, port=port, health_port=health_port, sink=sink)
         process = launch(folder)

@@ -11,11 +11,11 @@ from rota.core.ids import derive_tick_run_id
 from rota.core.states import RunState
 from rota.flow.dispatch.lanes import LaneMemory
 from rota.store import cursors, live_runs, sessions
-from rota.store.cursors import Due, Firing, Ownership
+from rota.store.cursors import DueTick, ShardOwnership, TickFiring
 from rota.store.driver import Connection
-from rota.store.live_runs import Claimed, Ending
-from rota.store.pool import Access, open_connection
-from rota.store.sessions import NewSession, Role
+from rota.store.live_runs import ClaimedRun, RunEnding
+from rota.store.pool import DatabaseAccess, open_connection
+from rota.store.sessions import NewSession, SessionRole
 
 CLAIM = 1000
 WORKERS = 2
@@ -29,7 +29,7 @@ FAR = datetime(2100, 1, 1, tzinfo=UTC)
 class Drain:
     """Claims and finishes until so many runs are done, or a time is up."""
 
-    access: Access
+    access: DatabaseAccess
     most: int = 1_000_000_000
     seconds: float = 600.0
     session: UUID = field(default_factory=uuid4)
@@ -39,16 +39,16 @@ class Drain:
 
     async def run(self, ready: asyncio.Barrier) -> tuple[float, float]:
         """Return when the first claim was sent and when the last commit was acknowledged."""
-        hand_over: asyncio.Queue[list[Claimed] | None] = asyncio.Queue(maxsize=4)
+        hand_over: asyncio.Queue[list[ClaimedRun] | None] = asyncio.Queue(maxsize=4)
         async with (
             open_connection(self.access, hot=True) as claiming,
             open_connection(self.access, hot=True) as finishing,
         ):
-            session = NewSession(id=self.session, role=Role.WORKER, name="bench")
+            session = NewSession(id=self.session, role=SessionRole.WORKER, name="bench")
             await sessions.open_session(claiming, session, ttl=timedelta(hours=1))
             # Both are prepared before the clock runs, as in a worker that is up.
             await self._claim(claiming, LaneMemory(), room=0)
-            await live_runs.finish(finishing, session_id=self.session, endings=[])
+            await live_runs.finish_runs(finishing, session_id=self.session, endings=[])
             await ready.wait()
             started = time.perf_counter()
             async with asyncio.TaskGroup() as group:
@@ -57,7 +57,7 @@ class Drain:
             return started, time.perf_counter()
 
     async def _claim_all(
-        self, conn: Connection, hand_over: "asyncio.Queue[list[Claimed] | None]", until: float
+        self, conn: Connection, hand_over: "asyncio.Queue[list[ClaimedRun] | None]", until: float
     ) -> None:
         memory = LaneMemory()
         surveyed = 0.0
@@ -74,16 +74,16 @@ class Drain:
         await hand_over.put(None)
 
     async def _survey(self, conn: Connection, memory: LaneMemory) -> int:
-        found = await live_runs.survey(conn, queue_id=1, known=memory.known(), most=10_000)
+        found = await live_runs.survey_lanes(conn, queue_id=1, known=memory.known(), limit=10_000)
         memory.learn(found, now=datetime.now(UTC))
         return len(found)
 
-    async def _claim(self, conn: Connection, memory: LaneMemory, *, room: int) -> list[Claimed]:
+    async def _claim(self, conn: Connection, memory: LaneMemory, *, room: int) -> list[ClaimedRun]:
         now = datetime.now(UTC)
         walks = memory.walks(room=room, weights={}, now=now) if room else []
         started = time.perf_counter()
-        runs = await live_runs.claim(
-            conn, session_id=self.session, queue_id=1, kind_ids=[1, 2, 3], walks=walks, room=room
+        runs = await live_runs.claim_runs(
+            conn, session_id=self.session, queue_id=1, kind_ids=[1, 2, 3], scans=walks, room=room
         )
         took = time.perf_counter() - started
         self.claim_times.append(took)
@@ -91,15 +91,17 @@ class Drain:
         return runs
 
     async def _finish_all(
-        self, conn: Connection, hand_over: "asyncio.Queue[list[Claimed] | None]"
+        self, conn: Connection, hand_over: "asyncio.Queue[list[ClaimedRun] | None]"
     ) -> None:
         while (runs := await hand_over.get()) is not None:
-            endings = [Ending(run.id, run.attempt, RunState.SUCCEEDED) for run in runs]
-            moved = await live_runs.finish(conn, session_id=self.session, endings=endings)
+            endings = [RunEnding(run.id, run.attempt, RunState.SUCCEEDED) for run in runs]
+            moved = await live_runs.finish_runs(conn, session_id=self.session, endings=endings)
             self.done += len(moved)
 
 
-async def drain(access: Access, *, most: int = 1_000_000_000, seconds: float = 600.0) -> float:
+async def drain(
+    access: DatabaseAccess, *, most: int = 1_000_000_000, seconds: float = 600.0
+) -> float:
     """Several workers at once, as on a machine with as many cores; return the common rate."""
     workers = [Drain(access, most=most // WORKERS, seconds=seconds) for _ in range(WORKERS)]
     ready = asyncio.Barrier(WORKERS)
@@ -112,7 +114,7 @@ async def drain(access: Access, *, most: int = 1_000_000_000, seconds: float = 6
 class Firings:
     """Fires what is due, on two connections that hold half of the shards each."""
 
-    access: Access
+    access: DatabaseAccess
     epochs: dict[int, int]
     owner: UUID
     period: timedelta
@@ -130,21 +132,23 @@ class Firings:
             async with asyncio.TaskGroup() as group:
                 for parity, conn in enumerate((even, odd)):
                     epochs = {s: e for s, e in self.epochs.items() if s % 2 == parity}
-                    ownership = Ownership(owner=self.owner, epochs=epochs)
+                    ownership = ShardOwnership(owner=self.owner, epochs=epochs)
                     group.create_task(self._fire_half(conn, ownership, before + fires))
             return (self.fired - before) / (time.perf_counter() - started)
 
-    async def _fire_half(self, conn: Connection, ownership: Ownership, until: int) -> None:
-        batch: deque[Due] = deque()
+    async def _fire_half(self, conn: Connection, ownership: ShardOwnership, until: int) -> None:
+        batch: deque[DueTick] = deque()
         while self.fired < until:
             if not batch:
                 shards = list(ownership.epochs)
-                batch.extend(await cursors.due(conn, shards=shards, before=FAR, most=8 * FIRE))
+                batch.extend(
+                    await cursors.read_due(conn, shards=shards, before=FAR, limit=8 * FIRE)
+                )
             firings = [self._firing(batch.popleft()) for _ in range(min(FIRE, len(batch)))]
-            decided = await cursors.fire(conn, ownership, firings, ahead=AHEAD)
+            decided = await cursors.fire_ticks(conn, ownership, firings, ahead=AHEAD)
             self.fired += len(decided)
 
-    def _firing(self, due: Due) -> Firing:
+    def _firing(self, due: DueTick) -> TickFiring:
         following = due.tick_at + self.period
         run_id = derive_tick_run_id(due.job_id, due.tick_at)
-        return Firing(due=due, run_id=run_id, next_tick_at=following, next_fire_at=following)
+        return TickFiring(due=due, run_id=run_id, next_tick_at=following, next_fire_at=following)

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID, uuid4
 
-from rota.store import names
+from rota.store import interning
 from rota.store.driver import Connection
 from tests.bench.loads import settle
 
@@ -50,7 +50,7 @@ async def _names(conn: Connection) -> None:
         await conn.execute("insert into rota.kinds (name) values ($1)", f"kind {number}")
         await conn.execute("insert into rota.queues (name) values ($1)", f"queue {number}")
     await conn.execute("insert into rota.kinds (name) values ('rare')")
-    await names.policy_ids(conn, ["{}"])
+    await interning.intern_policies(conn, ["{}"])
 
 
 async def _jobs(conn: Connection) -> None:

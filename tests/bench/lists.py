@@ -24,9 +24,9 @@ from random import Random
 import aiohttp
 
 from rota.store.embedded import start
-from rota.store.migrate import migrate
-from rota.store.partitions import make_ahead
-from rota.store.pool import Access, open_connection
+from rota.store.partitions import create_ahead
+from rota.store.pool import DatabaseAccess, open_connection
+from rota.store.schema_migration import migrate
 from tests.bench import history
 
 TARGET_MS = 100.0
@@ -149,12 +149,12 @@ def next_page(url: str, raw: bytes) -> str | None:
 
 
 async def run(options: argparse.Namespace, folder: Path, url: str) -> int:
-    access = Access(url=url, name="bench", statement=timedelta(hours=2))
+    access = DatabaseAccess(url=url, name="bench", statement_timeout=timedelta(hours=2))
     async with open_connection(access) as conn:
         await migrate(conn)
         today = datetime.now(UTC).date()
         for day in range(30, -1, -1):
-            await make_ahead(conn, today=today - timedelta(days=day), ahead=1)
+            await create_ahead(conn, today=today - timedelta(days=day), ahead=1)
         started = time.perf_counter()
         known = await history.fill(conn, today=today, runs=options.runs)
         print(f"{options.runs:,} runs written in {time.perf_counter() - started:.0f} s", flush=True)

@@ -24,9 +24,9 @@ from uuid import uuid4
 
 from rota.runtime.collector import relax_collector
 from rota.store.embedded import Embedded, start
-from rota.store.migrate import migrate
-from rota.store.partitions import make_ahead
-from rota.store.pool import Access, open_connection
+from rota.store.partitions import create_ahead
+from rota.store.pool import DatabaseAccess, open_connection
+from rota.store.schema_migration import migrate
 from tests.bench import loads
 from tests.bench.drive import CLAIM, Drain, Firings, drain
 
@@ -35,7 +35,9 @@ Figures = dict[str, Any]
 
 class Bench:
     def __init__(self, embedded: Embedded, *, quick: bool) -> None:
-        self.access = Access(url=embedded.url, name="bench", statement=timedelta(hours=1))
+        self.access = DatabaseAccess(
+            url=embedded.url, name="bench", statement_timeout=timedelta(hours=1)
+        )
         self.quick = quick
         self.rounds = 1 if quick else 3
         self.figures: Figures = {}
@@ -43,7 +45,7 @@ class Bench:
     async def prepare(self) -> None:
         async with open_connection(self.access) as conn:
             await migrate(conn)
-            await make_ahead(conn, today=datetime.now(UTC).date(), ahead=1)
+            await create_ahead(conn, today=datetime.now(UTC).date(), ahead=1)
 
     async def drain(self) -> None:
         """Claim and finish a backlog, fairly over 1 and over 1,000 tenants."""
@@ -98,7 +100,7 @@ class Bench:
         async with self.loaded() as conn:
             await loads.fill_queue(conn, runs=800_000 if self.quick else 4_500_000, tenants=1)
         free = await drain(self.access, seconds=before)
-        patient = Access(url=self.access.url, idle_in_transaction=timedelta(0))
+        patient = DatabaseAccess(url=self.access.url, idle_in_transaction_timeout=timedelta(0))
         async with open_connection(patient) as foreign:
             await foreign.execute("begin isolation level repeatable read")
             await foreign.fetchval("select count(*) from rota.shards")

@@ -20,8 +20,8 @@ import asyncpg
 
 from rota.runtime.clock import SystemClock
 from rota.store.embedded import Embedded, start
-from rota.store.migrate import migrate
-from rota.store.partitions import make_ahead
+from rota.store.partitions import create_ahead
+from rota.store.schema_migration import migrate
 from tests.chaos.checker import Verdict, judge
 from tests.chaos.handlers import SINK
 from tests.chaos.history import History
@@ -135,7 +135,7 @@ class Arena:
         try:
             conn = await asyncpg.connect(server.url)
             await migrate(conn)
-            await make_ahead(conn, today=self.clock.now().date(), ahead=2)
+            await create_ahead(conn, today=self.clock.now().date(), ahead=2)
             await conn.execute("create table public.effects (run_id uuid not null)")
             await conn.close()
             yield server
@@ -218,7 +218,7 @@ class Arena:
         """Wait until the database is back."""
         async with asyncio.timeout(RECOVERY):
             while True:
-                await asyncio.to_thread(server.ensure)
+                await asyncio.to_thread(server.ensure_running)
                 with suppress(*GONE):
                     conn = await asyncpg.connect(server.url, timeout=5)
                     await conn.close()

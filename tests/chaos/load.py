@@ -27,7 +27,7 @@ from rota.flow.submit.triggering import run_now, submit_runs
 from rota.runtime.clock import SystemClock
 from rota.store import live_runs
 from rota.store.driver import Connection
-from rota.store.pool import Access, Line
+from rota.store.pool import DatabaseAccess, DedicatedConnection
 from tests.chaos.history import Operation, Plan
 from tests.chaos.menu import BY_HAND, HALF, MENU, RESTLESS, Dish
 
@@ -51,10 +51,14 @@ class Load:
     by_hand: list[UUID] = field(default_factory=list)
     restless: list[UUID] = field(default_factory=list)
     runs: list[RunSpec] = field(default_factory=list)
-    line: Line = field(init=False)
+    line: DedicatedConnection = field(init=False)
 
     async def run(self) -> None:
-        self.line = Line(Access(url=self.url, name="chaos client", statement=timedelta(seconds=3)))
+        self.line = DedicatedConnection(
+            DatabaseAccess(
+                url=self.url, name="chaos client", statement_timeout=timedelta(seconds=3)
+            )
+        )
         await self._create_all(MENU)
         self.restless = await self._create_all([RESTLESS])
         self.by_hand = await self._create_all(BY_HAND)
@@ -142,7 +146,7 @@ class Load:
         assert run_id is not None
 
         async def ask(conn: Connection) -> str:
-            moved = await live_runs.cancel(conn, ids=[run_id])
+            moved = await live_runs.cancel_runs(conn, ids=[run_id])
             return moved[0].state.value if moved else "too late"
 
         await self._ask("cancel", [run_id], ask)

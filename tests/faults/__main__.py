@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rota.store.embedded.account import account_for
+from rota.store.embedded.account import choose_account
 from tests.faults.figures import Figures
 from tests.faults.rules import find_violations
 from tests.faults.scenarios import Scenario, list_scenarios
@@ -71,7 +71,7 @@ def carry_out(scenario: Scenario, keep: Path | None) -> Result:
         say(f"{scenario.name}: {time.monotonic() - began:5.1f} s  {line}")
 
     tell(scenario.title)
-    with open_folder("rota-faults-", account_for(Path("/nonexistent")), keep=keep) as folder:
+    with open_folder("rota-faults-", choose_account(Path("/nonexistent")), keep=keep) as folder:
         figures = asyncio.run(scenario.run(folder, tell))
     violations = list(find_violations(figures, scenario.rules))
     for violation in violations:

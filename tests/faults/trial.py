@@ -17,8 +17,8 @@ from uuid import UUID
 import asyncpg
 
 from rota.runtime.clock import SystemClock
-from rota.store.migrate import migrate
-from rota.store.partitions import make_ahead
+from rota.store.partitions import create_ahead
+from rota.store.schema_migration import migrate
 from tests.chaos.history import History, Operation, Plan
 from tests.chaos.tables import read_tables
 from tests.faults.client import (
@@ -115,7 +115,7 @@ class Trial:
     async def _migrate(self) -> None:
         conn = await asyncpg.connect(self.direct_url)
         await migrate(conn)
-        await make_ahead(conn, today=self.clock.now().date(), ahead=2)
+        await create_ahead(conn, today=self.clock.now().date(), ahead=2)
         await conn.close()
 
     async def create_jobs(self) -> None:

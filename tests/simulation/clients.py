@@ -80,7 +80,7 @@ class Clients:
         await self.cluster.look(Act(what="handing in", runs=frozenset(made)))
 
     async def cancel(self, id_: UUID, *, by_force: bool) -> None:
-        cancel = live_runs.cancel_now if by_force else live_runs.cancel
+        cancel = live_runs.cancel_runs_now if by_force else live_runs.cancel_runs
         await cancel(self.world.conn, ids=[id_])
         await self.cluster.look(Act(what="cancelling", runs=frozenset({id_})))
         run = self.seen.alive.get(id_) or self.seen.ended[id_]
@@ -89,7 +89,7 @@ class Clients:
 
     async def replay(self, id_: UUID) -> None:
         self.ledger.replays[id_] += 1
-        await live_runs.replay(self.world.conn, ids=[id_])
+        await live_runs.requeue_runs(self.world.conn, ids=[id_])
         await self.cluster.look(Act(what="replay", runs=frozenset({id_})))
 
     async def pause(self, job_id: UUID) -> None:

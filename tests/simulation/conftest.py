@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 import pytest
 
 from rota.store.embedded import Embedded
-from rota.store.pool import Access, open_connection
+from rota.store.pool import DatabaseAccess, open_connection
 from tests.simulation.machine import Simulation
 from tests.support.databases import clone_url, drop
 
@@ -18,7 +18,9 @@ def simulation(server: Embedded) -> Iterator[type[Simulation]]:
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
         url = runner.run(clone_url(server.url))
-        conn = runner.run(stack.enter_async_context(open_connection(Access(url=url), hot=True)))
+        conn = runner.run(
+            stack.enter_async_context(open_connection(DatabaseAccess(url=url), hot=True))
+        )
         given = {"runner": runner, "conn": conn}
         yield type("Simulation", (Simulation,), given)
         runner.run(stack.aclose())

@@ -32,8 +32,8 @@ from rota.flow.schedule.tenure import Tenure
 from rota.runtime.offset import Offset
 from rota.runtime.pulse import Pulse
 from rota.store import sessions
-from rota.store.live_runs import Claimed
-from rota.store.sessions import NewSession, Role
+from rota.store.live_runs import ClaimedRun
+from rota.store.sessions import NewSession, SessionRole
 from tests.simulation.wire import Wire
 from tests.support.world import NOON, World
 
@@ -123,7 +123,7 @@ class SchedulerNode(Node):
 class Performed(NamedTuple):
     """An attempt that a worker performs, and what it was told of it."""
 
-    run: Claimed
+    run: ClaimedRun
     payload: str | None
 
 
@@ -202,18 +202,18 @@ class WorkerNode(Node):
         return self._id
 
     async def register(self) -> None:
-        new = NewSession(id=self._id, role=Role.WORKER, name=self.name, slots=SLOTS)
+        new = NewSession(id=self._id, role=SessionRole.WORKER, name=self.name, slots=SLOTS)
         await sessions.open_session(self._world.conn, new, ttl=SESSION_LEASE.ttl)
 
     async def beat(self) -> None:
         """Vouch for what is in the books; raises `LeaseLost` when the session is dead."""
         self.beats[self._world.now] = frozenset(self.performing)
         async with self._wire.acquire() as conn:
-            await sessions.beat(
+            await sessions.send_heartbeat(
                 conn, session_id=self._id, running=list(self.vouched), ttl=SESSION_LEASE.ttl
             )
 
-    async def begin(self, runs: Sequence[Claimed]) -> None:
+    async def begin(self, runs: Sequence[ClaimedRun]) -> None:
         briefs = await self.briefing.brief(runs)
         for run, brief in zip(runs, briefs, strict=True):
             self.performing[run.id, run.attempt] = Performed(run, brief.payload)

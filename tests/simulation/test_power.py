@@ -13,7 +13,7 @@ from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from rota.flow.schedule import looking_closer
-from rota.store.statement import ALL
+from rota.store.statement import STATEMENTS
 from tests.simulation.cluster import Violation
 from tests.simulation.machine import Simulation
 from tests.simulation.test_simulation import QUICK
@@ -36,9 +36,9 @@ def in_sql(*edits: tuple[str, str, str]) -> Callable[[pytest.MonkeyPatch], None]
 
     def change(patch: pytest.MonkeyPatch) -> None:
         for name, old, new in edits:
-            text = ALL[name].text
+            text = STATEMENTS[name].text
             assert old in text, f"{name} does not contain {old!r}"
-            patch.setattr(ALL[name], "text", text.replace(old, new))
+            patch.setattr(STATEMENTS[name], "text", text.replace(old, new))
 
     return change
 
@@ -72,7 +72,7 @@ BREAKAGES = (
     ),
     breaking(
         "a beat revives a dead session",
-        in_sql(("sessions/beat", "and s.expires_at > '-infinity'", "")),
+        in_sql(("sessions/heartbeat", "and s.expires_at > '-infinity'", "")),
         "I10",
     ),
     breaking(

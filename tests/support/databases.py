@@ -6,7 +6,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 
-from rota.store.migrate import migrate
+from rota.store.schema_migration import migrate
 
 TEMPLATE = "rota_template"
 _numbers = itertools.count()

@@ -7,8 +7,8 @@ from uuid import UUID
 from rota.core.ids import build_id
 from rota.core.states import RunState
 from rota.store import live_runs, sessions
-from rota.store.live_runs import Claimed, Ending, PutBack
-from rota.store.sessions import NewSession, Role
+from rota.store.live_runs import ClaimedRun, ReturnedAttempt, RunEnding
+from rota.store.sessions import NewSession, SessionRole
 from tests.support.world import TTL, World
 
 
@@ -67,7 +67,7 @@ async def fill_history(world: World, number: int, *, job_id: UUID | None = None)
 
 
 async def worker(world: World, name: str) -> UUID:
-    session = NewSession(id=world.new_id(), role=Role.WORKER, name=name, slots=10)
+    session = NewSession(id=world.new_id(), role=SessionRole.WORKER, name=name, slots=10)
     await sessions.open_session(world.conn, session, ttl=TTL)
     return session.id
 
@@ -80,21 +80,21 @@ async def finish(
     attempt: int = 1,
     state: RunState = RunState.SUCCEEDED,
 ) -> None:
-    ended = await live_runs.finish(
-        world.conn, session_id=session, endings=[Ending(run_id, attempt, state)]
+    ended = await live_runs.finish_runs(
+        world.conn, session_id=session, endings=[RunEnding(run_id, attempt, state)]
     )
     assert ended == {run_id: state}
 
 
 async def put_back(world: World, session: UUID, run_id: UUID, *, attempt: int) -> None:
-    back = PutBack(run_id, attempt, RunState.RETRYING, "failed", 1, timedelta(0))
-    assert await live_runs.put_back(world.conn, session_id=session, attempts=[back])
+    back = ReturnedAttempt(run_id, attempt, RunState.RETRYING, "failed", 1, timedelta(0))
+    assert await live_runs.put_back_runs(world.conn, session_id=session, attempts=[back])
 
 
-async def end_next(world: World, state: RunState, *, reason: str | None = None) -> Claimed:
+async def end_next(world: World, state: RunState, *, reason: str | None = None) -> ClaimedRun:
     """Claim the run that waits and end it; return it as the worker got it."""
     session = await world.session()
     (run,) = await world.claim(session)
-    ending = Ending(run.id, run.attempt, state, reason=reason)
-    await live_runs.finish(world.conn, session_id=session, endings=[ending])
+    ending = RunEnding(run.id, run.attempt, state, reason=reason)
+    await live_runs.finish_runs(world.conn, session_id=session, endings=[ending])
     return run

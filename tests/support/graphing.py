@@ -18,7 +18,7 @@ from rota.flow.submit.submitting import submit
 from rota.flow.submit.triggering import submit_runs
 from rota.store import graphs, live_runs
 from rota.store.driver import Connection
-from rota.store.live_runs import Claimed, Ending
+from rota.store.live_runs import ClaimedRun, RunEnding
 from tests.support.world import World
 
 Steps = list[dict[str, Any]]
@@ -99,7 +99,7 @@ class Graphing:
             self._session = await self.world.session()
         return self._session
 
-    async def claim(self, kind: str, *, room: int = 10_000) -> list[Claimed]:
+    async def claim(self, kind: str, *, room: int = 10_000) -> list[ClaimedRun]:
         """Take what waits of a kind, as one statement that asks for no gates."""
         rows = await self.conn.fetch(
             """
@@ -118,12 +118,12 @@ class Graphing:
             kind,
             room,
         )
-        return [Claimed._make(row) for row in rows]
+        return [ClaimedRun._make(row) for row in rows]
 
     async def unfold(self) -> list[UUID]:
         """Claim graph runs and let them wait for their steps."""
         taken = await self.claim("graph")
-        moved = await graphs.unfold(
+        moved = await graphs.expand_graphs(
             self.conn,
             session_id=await self.session(),
             runs=[(run.id, run.attempt) for run in taken],
@@ -137,7 +137,7 @@ class Graphing:
             while await self.advancing.tick() == 0.0:
                 pass
 
-    async def live(self, run_id: UUID) -> dict[str, Claimed | None]:
+    async def live(self, run_id: UUID) -> dict[str, ClaimedRun | None]:
         """The names of the steps whose runs are alive."""
         rows = await self.conn.fetch(
             "select step from rota.live_runs where graph_run_id = $1 order by step", run_id
@@ -160,10 +160,10 @@ class Graphing:
         assert len(rows) == len(names), f"of {names} {len(rows)} run"
         text = {key: json.dumps(value) for key, value in told.items()}
         endings = [
-            Ending(row[0], row[1], RunState(state), None, text.get("result"), text.get("reason"))
+            RunEnding(row[0], row[1], RunState(state), None, text.get("result"), text.get("reason"))
             for row in rows
         ]
-        moved = await live_runs.finish(self.conn, session_id=rows[0][2], endings=endings)
+        moved = await live_runs.finish_runs(self.conn, session_id=rows[0][2], endings=endings)
         assert len(moved) == len(names)
 
     async def end_and_advance(self, run_id: UUID, *names: str, **told: Any) -> None:

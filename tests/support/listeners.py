@@ -24,7 +24,7 @@ from rota.flow.events.listening import ListeningToSource, Wanted
 from rota.node.sources import make_of
 from rota.runtime.clock import SystemClock
 from rota.store.driver import Connection
-from rota.store.pool import Access, Line
+from rota.store.pool import DatabaseAccess, DedicatedConnection
 
 CLOCK = SystemClock()
 NAME = "things"
@@ -35,7 +35,7 @@ TYPE = "thing"
 class Ahead:
     """A connection for which it is later: leases of others have run out."""
 
-    line: Line
+    line: DedicatedConnection
     by: timedelta = timedelta(0)
 
     @asynccontextmanager
@@ -60,7 +60,7 @@ class Listener:
     events: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.line = Line(Access(url=self.url))
+        self.line = DedicatedConnection(DatabaseAccess(url=self.url))
         chance = Random()
         make = make_of(self.kind, {}, path="sources.things")
         self.duty = ListeningToSource(

@@ -13,8 +13,8 @@ from rota.flow.graphs import controlling
 from rota.flow.submit import cancelling
 from rota.flow.submit.submitting import submit
 from rota.store import graph_views
-from rota.store.graph_maps import Map
-from rota.store.live_runs import Run
+from rota.store.graph_maps import MapRow
+from rota.store.live_runs import StoredRun
 from tests.support.shop import CLOCK, Shop, until
 
 
@@ -38,15 +38,15 @@ async def begin(shop: Shop, *steps: dict[str, Any], **payload: Any) -> UUID:
     return made[0].run_id
 
 
-async def the_map(shop: Shop, run_id: UUID, step: int = 0) -> Map:
-    return (await graph_views.maps(shop.conn, tenant_id=1, run_id=run_id))[step]
+async def the_map(shop: Shop, run_id: UUID, step: int = 0) -> MapRow:
+    return (await graph_views.read_maps(shop.conn, tenant_id=1, run_id=run_id))[step]
 
 
-async def map_when(shop: Shop, run_id: UUID, **wanted: Any) -> Map:
+async def map_when(shop: Shop, run_id: UUID, **wanted: Any) -> MapRow:
     """The first map of a graph run, once its counters are these."""
 
-    async def look() -> Map | None:
-        found = (await graph_views.maps(shop.conn, tenant_id=1, run_id=run_id)).get(0)
+    async def look() -> MapRow | None:
+        found = (await graph_views.read_maps(shop.conn, tenant_id=1, run_id=run_id)).get(0)
         if found is None:
             return None
         seen = {name: getattr(found, name) for name in wanted}
@@ -92,10 +92,10 @@ async def retry(shop: Shop, run_id: UUID) -> None:
     )
 
 
-async def ends_as(shop: Shop, run_id: UUID, state: RunState) -> Run:
+async def ends_as(shop: Shop, run_id: UUID, state: RunState) -> StoredRun:
     """Wait for its end; thousands of members take their time on a busy machine."""
 
-    async def over() -> Run | None:
+    async def over() -> StoredRun | None:
         run = await shop.look(run_id)
         return run if run.finished_at else None
 
@@ -104,5 +104,5 @@ async def ends_as(shop: Shop, run_id: UUID, state: RunState) -> Run:
     return run
 
 
-def result(run: Run) -> Any:
+def result(run: StoredRun) -> Any:
     return None if run.result is None else msgspec.json.decode(run.result)

@@ -15,8 +15,8 @@ from rota.flow.submit.backfills.making import Looked, look
 from rota.flow.submit.submitting import define
 from rota.store import backfills, jobs, live_runs
 from rota.store.backfills import BackfillRow
-from rota.store.jobs import Record
-from rota.store.live_runs import Claimed, Ending
+from rota.store.jobs import SkippedRun
+from rota.store.live_runs import ClaimedRun, RunEnding
 from tests.support.world import NOON, World
 
 HOUR = timedelta(hours=1)
@@ -62,7 +62,7 @@ class Past:
         await self.world.advance(seconds=60)
         return await look(self.world.conn)
 
-    async def claim(self, room: int = 100) -> list[Claimed]:
+    async def claim(self, room: int = 100) -> list[ClaimedRun]:
         session = await self.world.session()
         claimed = await GatedClaims().claim(
             self.world.conn,
@@ -75,17 +75,17 @@ class Past:
         self._sessions |= {run.id: session for run in claimed}
         return claimed
 
-    def session_of(self, run: Claimed) -> UUID:
+    def session_of(self, run: ClaimedRun) -> UUID:
         return self._sessions[run.id]
 
-    async def finish(self, runs: list[Claimed], state: RunState = SUCCEEDED) -> None:
+    async def finish(self, runs: list[ClaimedRun], state: RunState = SUCCEEDED) -> None:
         for run in runs:
-            ending = Ending(run.id, run.attempt, state)
-            await live_runs.finish(
+            ending = RunEnding(run.id, run.attempt, state)
+            await live_runs.finish_runs(
                 self.world.conn, session_id=self._sessions[run.id], endings=[ending]
             )
 
-    async def work(self, ends: Callable[[Claimed], RunState] = lambda _: SUCCEEDED) -> None:
+    async def work(self, ends: Callable[[ClaimedRun], RunState] = lambda _: SUCCEEDED) -> None:
         """Look and work until nothing is left to do."""
         for _ in range(200):
             await self.look()
@@ -110,20 +110,20 @@ class Past:
         )
 
     async def unfinished(self) -> UUID | None:
-        return await backfills.unfinished(self.world.conn, tenant_id=1, job_id=self.job_id)
+        return await backfills.find_unfinished(self.world.conn, tenant_id=1, job_id=self.job_id)
 
     async def row(self, id_: UUID) -> BackfillRow:
-        return await backfills.get(self.world.conn, id_, tenant_id=1)
+        return await backfills.get_backfill(self.world.conn, id_, tenant_id=1)
 
     async def record(self, *states: RunState) -> list[UUID]:
         """The last ticks before noon, the latest first, on record as these."""
-        job = await jobs.lock(self.world.conn, self.job_id)
+        job = await jobs.lock_job(self.world.conn, self.job_id)
         ticks = [NOON - n * HOUR for n in range(1, len(states) + 1)]
         records = [
-            Record(derive_tick_run_id(self.job_id, at), at, state, "{}")
+            SkippedRun(derive_tick_run_id(self.job_id, at), at, state, "{}")
             for at, state in zip(ticks, states, strict=True)
         ]
-        return await jobs.record(self.world.conn, job, records)
+        return await jobs.record_skipped(self.world.conn, job, records)
 
     async def made(self) -> list[datetime]:
         """The nominal times of all runs of backfills, as often as there are runs."""

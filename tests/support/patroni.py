@@ -21,7 +21,7 @@ from typing import Any, Final
 import psycopg
 import yaml
 
-from rota.store.embedded.account import Account, account_for
+from rota.store.embedded.account import Account, choose_account
 from tests.support.guarded import ProcessTree, wait_until
 from tests.support.ports import find_free_ports
 from tests.support.postgres import DATABASE, ROLE, find_programs, open_folder
@@ -141,7 +141,7 @@ def running_patroni() -> Iterator[PatroniCluster]:
     """Two nodes that replicate synchronously, with an empty database for Rota."""
     etcd = shutil.which("etcd")
     assert etcd, "the tests need etcd: run `python3 tools/system_packages.py`"
-    account = account_for(Path("/nonexistent"))
+    account = choose_account(Path("/nonexistent"))
     with open_folder("rota-patroni-", account) as folder:
         ports = find_free_ports(6)
         cluster = PatroniCluster(folder=folder, etcd=start_etcd(etcd, folder, ports))

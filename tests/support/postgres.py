@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rota.store.embedded import binaries
-from rota.store.embedded.account import Account, account_for
-from rota.store.embedded.programs import Install, run
+from rota.store.embedded.account import Account, choose_account
+from rota.store.embedded.programs import PostgresInstall, run_program
 from tests.support.guarded import ProcessTree, wait_until
 from tests.support.ports import find_free_ports
 
@@ -41,9 +41,9 @@ SETTINGS = {
 }
 
 
-def find_programs(account: Account) -> Install:
+def find_programs(account: Account) -> PostgresInstall:
     """Find programs of PostgreSQL that this account can run."""
-    return binaries.choose(binaries.candidates(None), account=account, major=None)
+    return binaries.choose_install(binaries.list_folders(None), account=account, major=None)
 
 
 @contextmanager
@@ -86,7 +86,7 @@ class PostgresServer:
 
     folder: Path
     account: Account
-    programs: Install
+    programs: PostgresInstall
     port: int
     tree: ProcessTree | None = None
 
@@ -103,7 +103,7 @@ class PostgresServer:
             *(self.programs.program("initdb"), "-D", str(self.data), "-U", ROLE),
             *("--auth=trust", "--encoding=UTF8", "--locale=C", "--no-instructions", "--no-sync"),
         ]
-        done = run(words, account=self.account)
+        done = run_program(words, account=self.account)
         assert done.returncode == 0, done.stderr
         lines = [f"{name} = '{value}'" for name, value in SETTINGS.items()]
         with (self.data / "postgresql.conf").open("a") as settings:
@@ -127,7 +127,7 @@ class PostgresServer:
             *(self.programs.program("pg_isready"), "-q", "-h", "127.0.0.1"),
             *("-p", str(self.port)),
         ]
-        return run(words, account=self.account).returncode == 0
+        return run_program(words, account=self.account).returncode == 0
 
     def stop(self, mode: signal.Signals) -> None:
         """Stop it as pg_ctl does: SIGINT is fast, SIGQUIT immediate."""
@@ -160,7 +160,7 @@ class PostgresServer:
 @contextmanager
 def running_postgres(folder: Path) -> Iterator[PostgresServer]:
     """A new server in this folder, which its account must be able to get to."""
-    account = account_for(folder)
+    account = choose_account(folder)
     server = PostgresServer(
         folder=folder,
         account=account,

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Self
 
 PROC = Path("/proc")
-KEEPER = "rota.store.embedded.keeper"
+KEEPER = "rota.store.embedded.monitor_process"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,14 +155,14 @@ def kill(*numbers: int) -> None:
 def main() -> None:
     """Use a server: say where it is or why it is not, and stay until standard input closes."""
     from rota.core.errors import RotaError  # noqa: PLC0415  (only the child needs them)
-    from rota.store.embedded import Options, start  # noqa: PLC0415
+    from rota.store.embedded import EmbeddedOptions, start  # noqa: PLC0415
 
     wish = json.loads(sys.argv[1])
     home, durable = Path(wish.pop("home")), wish.pop("durable", True)
     if "binaries" in wish:
         wish["binaries"] = Path(wish["binaries"])
     try:
-        with start(home, durable=durable, options=Options(**wish)) as server:
+        with start(home, durable=durable, options=EmbeddedOptions(**wish)) as server:
             answer = {"url": server.url, "tcp_url": server.tcp_url, "version": server.version}
             print(json.dumps(answer), flush=True)  # noqa: T201
             sys.stdin.read()

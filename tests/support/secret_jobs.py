@@ -10,7 +10,7 @@ from typing import Any
 import rota
 from rota.core.secret_encryption import NONCE_BYTES
 from rota.executors.python import PythonExecutor
-from rota.store import sealed
+from rota.store import encrypted_secrets
 from rota.store.driver import Connection
 
 MASTER = bytes(range(32))
@@ -59,7 +59,7 @@ def executor(name: str) -> PythonExecutor:
 
 
 async def put(conn: Connection, name: str, value: str, *, tenant_id: int = 1) -> None:
-    await sealed.put(
+    await encrypted_secrets.put_secret(
         conn,
         tenant_id=tenant_id,
         name=name,

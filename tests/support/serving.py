@@ -27,7 +27,7 @@ from rota.runtime.watchdog import Watchdog
 from rota.store import keys, tenants
 from rota.store.driver import Connection
 from rota.store.keys import NewKey
-from rota.store.pool import Access, open_connection
+from rota.store.pool import DatabaseAccess, open_connection
 
 CLOCK = SystemClock()
 
@@ -84,7 +84,7 @@ class Served:
 
     url: str
     health_url: str | None
-    access: Access
+    access: DatabaseAccess
     conn: Connection
     session: aiohttp.ClientSession
     platform: Caller
@@ -93,7 +93,7 @@ class Served:
     database_clock: DatabaseClock
 
     async def tenant(self, name: str) -> int:
-        return (await tenants.create(self.conn, name=name)).id
+        return (await tenants.create_tenant(self.conn, name=name)).id
 
     async def caller(self, role: str, *, tenant_id: int = 1, **given: Any) -> Caller:
         """Somebody with a new key of this role."""
@@ -106,7 +106,7 @@ class Served:
             key=made,
             **given,
         )
-        await keys.create(self.conn, new)
+        await keys.create_key(self.conn, new)
         return Caller(session=self.session, url=self.url, key=made.text)
 
     def stranger(self, key: str | None = None) -> Caller:
@@ -133,7 +133,7 @@ async def serving(
         api=Api(port=0, **usual | api),
         database=Database(url=database, data=folder),
     )
-    access = Access(url=database)
+    access = DatabaseAccess(url=database)
     async with AsyncExitStack() as stack:
         watchdog = stack.enter_context(Watchdog())
         ground = Ground(

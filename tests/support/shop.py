@@ -28,10 +28,10 @@ from rota.runtime.service import Ground
 from rota.runtime.stop import Stop
 from rota.runtime.tiers import Ending, run_node
 from rota.runtime.watchdog import Watchdog
-from rota.store import live_runs, names
+from rota.store import interning, live_runs
 from rota.store.driver import Connection
-from rota.store.live_runs import NewRun, Run
-from rota.store.pool import Access, open_connection
+from rota.store.live_runs import NewRun, StoredRun
+from rota.store.pool import DatabaseAccess, open_connection
 
 T = TypeVar("T")
 PATIENCE = 20.0
@@ -73,7 +73,7 @@ class Crewed:
 @dataclass(kw_only=True)
 class Shop:
     conn: Connection
-    access: Access
+    access: DatabaseAccess
     handlers: Handlers = field(default_factory=Handlers)
     others: tuple[Callable[[], Executor], ...] = ()
     events: list[object] = field(default_factory=list)
@@ -126,29 +126,29 @@ class Shop:
             scheduled_at=due_at,
             due_at=due_at,
             tenant_id=given.pop("tenant_id", 1),
-            queue_id=await names.queue_id(self.conn, given.pop("queue", "default")),
-            kind_id=await names.kind_id(self.conn, kind),
-            policy_id=await names.policy_id(self.conn, body),
+            queue_id=await interning.intern_queue(self.conn, given.pop("queue", "default")),
+            kind_id=await interning.intern_kind(self.conn, kind),
+            policy_id=await interning.intern_policy(self.conn, body),
             guarantee=(policy or Policy()).guarantee,
             payload=json.dumps(payload),
             **given,
         )
-        return (await live_runs.insert_many(self.conn, [run]))[0]
+        return (await live_runs.insert_runs(self.conn, [run]))[0]
 
-    async def look(self, run_id: UUID) -> Run:
-        return (await live_runs.get(self.conn, [run_id]))[run_id]
+    async def look(self, run_id: UUID) -> StoredRun:
+        return (await live_runs.get_runs(self.conn, [run_id]))[run_id]
 
-    async def reaches(self, run_id: UUID, *states: RunState) -> Run:
+    async def reaches(self, run_id: UUID, *states: RunState) -> StoredRun:
         """Wait until the run is in one of the states."""
 
-        async def arrived() -> Run | None:
+        async def arrived() -> StoredRun | None:
             run = await self.look(run_id)
             return run if run.state in states else None
 
         return await until(arrived)
 
-    async def ends(self, run_id: UUID) -> Run:
-        async def ended() -> Run | None:
+    async def ends(self, run_id: UUID) -> StoredRun:
+        async def ended() -> StoredRun | None:
             run = await self.look(run_id)
             return run if run.finished_at else None
 
@@ -163,6 +163,6 @@ class Shop:
 
 @asynccontextmanager
 async def open_shop(database: str) -> AsyncIterator[Shop]:
-    access = Access(url=database)
+    access = DatabaseAccess(url=database)
     async with open_connection(access) as conn:
         yield Shop(conn=conn, access=access)

@@ -8,7 +8,7 @@ from rota.core.ids import build_id
 from rota.core.outcome import Guarantee
 from rota.core.states import RunState
 from rota.store import live_runs, submission_changes
-from rota.store.live_runs import Ending
+from rota.store.live_runs import RunEnding
 from rota.store.submission_changes import StoredSubmission
 from tests.support.world import World
 
@@ -75,7 +75,7 @@ async def held(world: World, **given: Any) -> tuple[UUID, UUID]:
 async def ended(world: World, *, state: RunState = RunState.SUCCEEDED, **given: Any) -> UUID:
     """A submission in history."""
     id_, session_id = await held(world, **given)
-    await live_runs.finish(
-        world.conn, session_id=session_id, endings=[Ending(id=id_, attempt=1, state=state)]
+    await live_runs.finish_runs(
+        world.conn, session_id=session_id, endings=[RunEnding(id=id_, attempt=1, state=state)]
     )
     return id_

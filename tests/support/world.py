@@ -8,12 +8,12 @@ from uuid import UUID
 from rota.core.ids import build_id, derive_tick_run_id
 from rota.core.lanes import Lane
 from rota.core.lease import ObservedSpan
-from rota.store import cursors, jobs, live_runs, names, sessions, shards
-from rota.store.cursors import Decided, Due, Firing, Ownership
+from rota.store import cursors, interning, jobs, live_runs, sessions, shards
+from rota.store.cursors import DecidedTick, DueTick, ShardOwnership, TickFiring
 from rota.store.driver import Connection
 from rota.store.jobs import NewJob
-from rota.store.live_runs import Claimed, NewRun, Run, Walk
-from rota.store.sessions import NewSession, Role
+from rota.store.live_runs import ClaimedRun, LaneScan, NewRun, StoredRun
+from rota.store.sessions import NewSession, SessionRole
 
 NOON = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
 # For what expires leases: the database was never away.
@@ -31,9 +31,9 @@ class World:
 
     async def begin(self) -> "World":
         await self.move_to(NOON)
-        self.queue_id = await names.queue_id(self.conn, "default")
-        self.kind_id = await names.kind_id(self.conn, "noop")
-        self.policy_id = await names.policy_id(self.conn, "{}")
+        self.queue_id = await interning.intern_queue(self.conn, "default")
+        self.kind_id = await interning.intern_kind(self.conn, "noop")
+        self.policy_id = await interning.intern_policy(self.conn, "{}")
         return self
 
     async def move_to(self, now: datetime) -> None:
@@ -60,7 +60,7 @@ class World:
         return replace(run, **given)  # type: ignore[arg-type]
 
     async def runs(self, number: int = 1, **given: object) -> list[UUID]:
-        return await live_runs.insert_many(
+        return await live_runs.insert_runs(
             self.conn, [self.new_run(**given) for _ in range(number)]
         )
 
@@ -78,53 +78,57 @@ class World:
             tick_at=self.now,
             fire_at=self.now,
         )
-        return (await jobs.insert_many(self.conn, [replace(job, **given)]))[0]  # type: ignore[arg-type]
+        return (await jobs.insert_jobs(self.conn, [replace(job, **given)]))[0]  # type: ignore[arg-type]
 
-    async def session(self, *, role: Role = Role.WORKER, ttl: timedelta = TTL) -> UUID:
+    async def session(
+        self, *, role: SessionRole = SessionRole.WORKER, ttl: timedelta = TTL
+    ) -> UUID:
         session = NewSession(id=self.new_id(), role=role, name="test", slots=100)
         await sessions.open_session(self.conn, session, ttl=ttl)
         return session.id
 
     async def claim(
         self, session_id: UUID, *, room: int = 100, lanes: list[Lane] | None = None
-    ) -> list[Claimed]:
+    ) -> list[ClaimedRun]:
         chosen = lanes or [Lane(1, 5)]
         lowest = datetime(1, 1, 2, tzinfo=UTC)
-        return await live_runs.claim(
+        return await live_runs.claim_runs(
             self.conn,
             session_id=session_id,
             queue_id=self.queue_id,
             kind_ids=[self.kind_id],
-            walks=[Walk(lane, lowest, UUID(int=0), room) for lane in chosen],
+            scans=[LaneScan(lane, lowest, UUID(int=0), room) for lane in chosen],
             room=room,
         )
 
-    async def running(self, **given: object) -> tuple[UUID, Claimed]:
+    async def running(self, **given: object) -> tuple[UUID, ClaimedRun]:
         """A session that executes one run."""
         session = await self.session()
         await self.run(**given)
         (claimed,) = await self.claim(session)
         return session, claimed
 
-    async def get(self, run_id: UUID) -> Run:
-        return (await live_runs.get(self.conn, [run_id]))[run_id]
+    async def get(self, run_id: UUID) -> StoredRun:
+        return (await live_runs.get_runs(self.conn, [run_id]))[run_id]
 
-    async def own(self, *wanted: int) -> Ownership:
+    async def own(self, *wanted: int) -> ShardOwnership:
         """A scheduler that holds these shards, or all of them."""
-        owner = await self.session(role=Role.SCHEDULER)
-        held = await shards.hold(
+        owner = await self.session(role=SessionRole.SCHEDULER)
+        held = await shards.hold_shards(
             self.conn, owner=owner, shards=wanted or range(128), ttl=timedelta(seconds=6)
         )
-        return Ownership(owner=owner, epochs=held)
+        return ShardOwnership(owner=owner, epochs=held)
 
-    async def due(self, *, within: timedelta = timedelta(0)) -> list[Due]:
-        return await cursors.due(self.conn, shards=range(128), before=self.now + within, most=1000)
+    async def due(self, *, within: timedelta = timedelta(0)) -> list[DueTick]:
+        return await cursors.read_due(
+            self.conn, shards=range(128), before=self.now + within, limit=1000
+        )
 
     async def fire(
-        self, ownership: Ownership, due: list[Due], *, every: timedelta | None
-    ) -> list[Decided]:
+        self, ownership: ShardOwnership, due: list[DueTick], *, every: timedelta | None
+    ) -> list[DecidedTick]:
         firings = [
-            Firing(
+            TickFiring(
                 due=each,
                 run_id=derive_tick_run_id(each.job_id, each.tick_at),
                 next_tick_at=each.tick_at + every if every else None,
@@ -132,7 +136,7 @@ class World:
             )
             for each in due
         ]
-        return await cursors.fire(self.conn, ownership, firings)
+        return await cursors.fire_ticks(self.conn, ownership, firings)
 
     async def count(self, table: str) -> int:
         return int(await self.conn.fetchval(f"select count(*) from rota.{table}"))

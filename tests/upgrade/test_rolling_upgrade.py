@@ -17,7 +17,12 @@ import asyncpg
 import pytest
 
 from rota.store.embedded import Embedded, start
-from rota.store.migrate import OUTSIDE, Migration, load, migrate
+from rota.store.schema_migration import (
+    OUTSIDE_TRANSACTION_MARKER,
+    Migration,
+    load_migrations,
+    migrate,
+)
 from tests.conftest import fast_folder
 from tests.support.databases import create, drop
 from tests.upgrade import documents, verdict
@@ -27,7 +32,7 @@ from tests.upgrade.previous import MISSING, Release, previous_release, this_rele
 
 # `make test-upgrade` gives the same more time.
 STEADY = 400 if os.environ.get("ROTA_TEST_UPGRADE") else 25
-NEXT = len(load()) + 1
+NEXT = len(load_migrations()) + 1
 # Two more migrations of a release to come, which older code must live with.
 SYNTHETIC = [
     Migration(
@@ -42,7 +47,7 @@ SYNTHETIC = [
     Migration(
         version=NEXT + 1,
         name=f"{NEXT + 1:04}_synthetic_index_expand",
-        text=f"{OUTSIDE}\ncreate index concurrently jobs_colour on rota.jobs (colour);\n",
+        text=f"{OUTSIDE_TRANSACTION_MARKER}\ncreate index concurrently jobs_colour on rota.jobs (colour);\n",
     ),
 ]
 # What this release lists besides jobs; the previous one knows neither the word nor the thing.
@@ -98,7 +103,7 @@ async def add_synthetic(fleet: Fleet) -> None:
     """As a release to come would migrate, while everybody works."""
     conn = await asyncpg.connect(fleet.url)
     try:
-        applied = await migrate(conn, migrations=[*load(), *SYNTHETIC])
+        applied = await migrate(conn, migrations=[*load_migrations(), *SYNTHETIC])
     finally:
         await conn.close()
     assert [each.name for each in SYNTHETIC] == [name for name in applied if "synthetic" in name]

@@ -63,7 +63,7 @@ class Admission:
     pool: GuardedPool
     monotonic: Callable[[], float]
     now: Callable[[], datetime]
-    find: Find = keys.find
+    find: Find = keys.find_principal
     _valid: OrderedDict[bytes, tuple[float, Principal]] = field(default_factory=OrderedDict)
     _invalid: OrderedDict[bytes, float] = field(default_factory=OrderedDict)
     _lookups: dict[bytes, "asyncio.Task[Principal | None]"] = field(default_factory=dict)
@@ -124,7 +124,7 @@ class Admission:
         async with self.pool.acquire() as conn:
             principal = await self.find(conn, digest=digest)
             if principal is not None:
-                await keys.touch(conn, tenant_id=principal.tenant_id, key_id=principal.key_id)
+                await keys.record_use(conn, tenant_id=principal.tenant_id, key_id=principal.key_id)
         if principal is None:
             self._valid.pop(digest, None)
             remember(self._invalid, digest, asked_at)

@@ -108,7 +108,7 @@ def for_people(
         pool=service.pool,
         monotonic=service.clock.monotonic,
         now=service.clock.now,
-        find=partial(logins.find, idle=service.login_idle),
+        find=partial(logins.find_principal, idle=service.login_idle),
     )
     people = Logins(admission, idle=service.login_idle)
     session = Route(SESSION, guarded(doors.told(Session(doors, people).answer)))

@@ -23,9 +23,9 @@ from rota.flow.observe.tracing import RequestSpan, Traces
 from rota.runtime.database_clock import DatabaseClock
 from rota.runtime.off_loop import Check, OffLoop
 from rota.store.driver import Connection
-from rota.store.idempotency import Asked
+from rota.store.idempotency import IdempotentRequest
 from rota.store.logins import IDLE_LIMIT
-from rota.store.walls import behind_wall
+from rota.store.row_level_security import tenant_scope
 
 T = TypeVar("T")
 
@@ -77,7 +77,7 @@ class Call:
     _conn: Connection | None = None
     _time: datetime | None = None
     hints: set[str] = field(default_factory=set)
-    asked: Asked | None = None
+    asked: IdempotentRequest | None = None
     span: RequestSpan | None = None
     # Called with the id of a hook once its signature is verified; raises beyond the hook's rate.
     on_verified: Callable[[UUID], object] = lambda _hook_id: None
@@ -152,7 +152,7 @@ class Call:
         self.service.pool.refuse_in_outage()
         async with (
             self.service.pool.acquire() as conn,
-            behind_wall(conn, self.tenant_id) as now,
+            tenant_scope(conn, self.tenant_id) as now,
         ):
             self.at(conn, now)
             try:

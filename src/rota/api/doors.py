@@ -30,9 +30,9 @@ from rota.core.access import Principal, require_permission
 from rota.core.errors import RateLimitExceeded, RotaError, StoreUnavailable
 from rota.core.origins import ORIGIN_HEADER, ChangeOrigin, parse_origin
 from rota.store import idempotency
-from rota.store.idempotency import Asked
+from rota.store.idempotency import IdempotentRequest
+from rota.store.row_level_security import tenant_scope
 from rota.store.transaction import transaction
-from rota.store.walls import behind_wall
 
 FAILURES: Final = "failed authentications of this address"
 KEY_HEADER: Final = "idempotency-key"
@@ -253,7 +253,7 @@ class Doors:
             case "tenant":
                 async with (
                     self.service.pool.acquire() as conn,
-                    behind_wall(conn, call.tenant_id) as now,
+                    tenant_scope(conn, call.tenant_id) as now,
                 ):
                     call.at(conn, now)
                     yield
@@ -269,7 +269,7 @@ class Doors:
         asked, operation = call.asked, call.operation
         if asked is None:
             return response_of(await operation.handle(call), operation)
-        stored = await idempotency.begin(call.conn, asked)
+        stored = await idempotency.begin_request(call.conn, asked)
         if stored is not None:
             if operation.reveals_secret:
                 raise shown_before(stored.body)
@@ -281,7 +281,7 @@ class Doors:
         body = bytes(response.body)
         if operation.reveals_secret:
             body = msgspec.json.encode(SecretReceipt(made_id=reply.made_id))
-        await idempotency.finish(call.conn, asked, status=response.status_code, body=body)
+        await idempotency.finish_request(call.conn, asked, status=response.status_code, body=body)
         return response
 
 
@@ -332,7 +332,7 @@ def shown_before(stored: bytes) -> Refusal:
     )
 
 
-def asked_with(call: Call, request: Request, raw: bytes) -> Asked | None:
+def asked_with(call: Call, request: Request, raw: bytes) -> IdempotentRequest | None:
     """Read the idempotency key of a request."""
     key = request.headers.get(KEY_HEADER)
     if key is None:
@@ -343,4 +343,6 @@ def asked_with(call: Call, request: Request, raw: bytes) -> Asked | None:
     # The caller, the operation and its target: the path contains the ids.
     scope = f"{call.principal.key_id} {call.operation.method} {call.url}"
     fingerprint = hashlib.sha256(b"%s\n%s" % (str(request.url.query).encode(), raw)).digest()
-    return Asked(tenant_id=call.tenant_id, scope=scope, key=key, fingerprint=fingerprint)
+    return IdempotentRequest(
+        tenant_id=call.tenant_id, scope=scope, key=key, fingerprint=fingerprint
+    )

@@ -17,7 +17,7 @@ from rota.flow.submit.drafting import Draft
 from rota.flow.submit.interned import Interned, Known
 from rota.flow.submit.submitting import Submitted
 from rota.store import audit, cluster_views
-from rota.store.audit import NewEntry
+from rota.store.audit import NewAuditEntry
 from rota.store.driver import Connection, Pool
 
 if TYPE_CHECKING:
@@ -90,11 +90,11 @@ async def note_made(
         if not result.deduplicated and not result.is_submission
     ]
     if entries:
-        await audit.note_many(conn, entries)
+        await audit.record_changes(conn, entries)
 
 
-def entry(call: "Call", name: str, made: Submitted) -> NewEntry:
-    return NewEntry(
+def entry(call: "Call", name: str, made: Submitted) -> NewAuditEntry:
+    return NewAuditEntry(
         tenant_id=call.tenant_id,
         actor=call.actor,
         key_id=call.principal.key_id,
@@ -126,6 +126,6 @@ class Served:
             # Set before reading, so that other requests do not read as well.
             self._known[tenant] = (now, known)
             async with pool.acquire() as conn:
-                known = await cluster_views.kinds_served(conn, tenant=tenant)
+                known = await cluster_views.read_served_kinds(conn, tenant=tenant)
             self._known[tenant] = (now, known)
         return known

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
 from rota.core.errors import RotaError, StoreUnavailable
 from rota.store import idempotency
 from rota.store.driver import Connection
-from rota.store.idempotency import Answer
-from rota.store.walls import behind_wall
+from rota.store.idempotency import IdempotentResponse
+from rota.store.row_level_security import tenant_scope
 
 if TYPE_CHECKING:
     from rota.api.call import Call, Reply
@@ -131,7 +131,7 @@ class Gathering(Generic[Input, Result]):
 
     async def _write_batch(self, wishes: Sequence[Wish[Input, Result]]) -> None:
         call = wishes[0].call
-        async with call.service.pool.acquire() as conn, behind_wall(conn, call.tenant_id) as now:
+        async with call.service.pool.acquire() as conn, tenant_scope(conn, call.tenant_id) as now:
             wishes = well_timed(wishes, now, call.service.clock.monotonic())
             wishes = await new_ones(conn, wishes)
             if not wishes:
@@ -171,7 +171,7 @@ async def new_ones(
     with_key = {wish.call.asked: wish for wish in reversed(wishes) if wish.call.asked is not None}
     if not with_key:
         return list(wishes)
-    fresh = await idempotency.begin_many(conn, list(with_key))
+    fresh = await idempotency.begin_requests(conn, list(with_key))
     new = [
         wish
         for wish in wishes
@@ -184,12 +184,12 @@ async def new_ones(
 
 async def keep_answers(conn: Connection, told: "Sequence[tuple[Call, Reply]]") -> None:
     answers = [
-        Answer(call.asked, reply.status or call.operation.status, reply.encoded())
+        IdempotentResponse(call.asked, reply.status or call.operation.status, reply.encoded())
         for call, reply in told
         if call.asked is not None
     ]
     if answers:
-        await idempotency.finish_many(conn, answers)
+        await idempotency.finish_requests(conn, answers)
 
 
 def refuse(wishes: Sequence[Wish[Input, Result]], error: BaseException) -> None:

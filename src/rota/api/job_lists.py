@@ -18,7 +18,7 @@ from rota.core.ids import read_id_time
 from rota.core.time import moments
 from rota.store import job_views, submission_views
 from rota.store.driver import Connection
-from rota.store.job_views import JobFilter, JobRow, Place
+from rota.store.job_views import JobFilter, JobPagePosition, JobRow
 
 # Cursor markers of a list that is exhausted, and of one that is not started.
 DONE: Final = "-"
@@ -30,7 +30,7 @@ CURSOR_PARTS: Final = 3
 class ListPlace(NamedTuple):
     """The position after a page in each of the two lists; None at the start."""
 
-    jobs: Place | None = None
+    jobs: JobPagePosition | None = None
     submissions: UUID | None = None
     jobs_done: bool = False
     submissions_done: bool = False
@@ -56,22 +56,22 @@ async def list_page(
 ) -> JobList:
     """Read a page of jobs of this type."""
     place = after or ListPlace(submissions_done=sort == "definition")
-    jobs, submissions = job_views.Page([], None), submission_views.SubmissionPage([], None)
+    jobs, submissions = job_views.JobPage([], None), submission_views.SubmissionPage([], None)
     if not place.jobs_done:
         is_one_time = None if sort == "all" else sort == "one_time"
         chosen = replace(filter, is_one_time=is_one_time)
-        jobs = await job_views.page(
+        jobs = await job_views.list_jobs(
             conn, tenant_id=tenant_id, filter=chosen, after=place.jobs, limit=limit
         )
     if not place.submissions_done:
-        submissions = await submission_views.page(
+        submissions = await submission_views.list_submissions(
             conn, tenant_id=tenant_id, filter=filter, after=place.submissions, limit=limit
         )
     return _merge(jobs, submissions, place, limit)
 
 
 def _merge(
-    jobs: job_views.Page,
+    jobs: job_views.JobPage,
     submissions: submission_views.SubmissionPage,
     place: ListPlace,
     limit: int,
@@ -89,7 +89,7 @@ def _merge(
     if len(of_jobs) == len(jobs.rows):
         after = after._replace(jobs=jobs.after, jobs_done=jobs.after is None)
     elif of_jobs:
-        after = after._replace(jobs=Place(of_jobs[-1].created_at, of_jobs[-1].id))
+        after = after._replace(jobs=JobPagePosition(of_jobs[-1].created_at, of_jobs[-1].id))
     if len(of_submissions) == len(submissions.rows):
         is_done = submissions.after is None
         after = after._replace(submissions=submissions.after, submissions_done=is_done)
@@ -121,7 +121,9 @@ def read_place(parts: list[str]) -> ListPlace:
         at, job_id, run_id = parts
         place = ListPlace(jobs_done=at == DONE, submissions_done=run_id == DONE)
         if at not in {DONE, BEGIN}:
-            read = Place(moments.parse(at, field="cursor"), identifiers.read("job_id", job_id))
+            read = JobPagePosition(
+                moments.parse(at, field="cursor"), identifiers.read("job_id", job_id)
+            )
             place = place._replace(jobs=read)
         if run_id not in {DONE, BEGIN}:
             place = place._replace(submissions=identifiers.read("run_id", run_id))

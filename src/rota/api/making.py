@@ -25,7 +25,7 @@ from rota.flow.submit import submitting
 from rota.flow.submit.bulk_submissions import draft_bulk, submit_bulk
 from rota.flow.submit.drafting import Draft, Drafting, Origin
 from rota.flow.submit.submitting import Submitted
-from rota.store import calendars, hints, sealed
+from rota.store import calendars, encrypted_secrets, hints
 
 # The maximum look-ahead of a scheduler.
 NEAR: Final = timedelta(minutes=1)
@@ -85,10 +85,10 @@ async def _make_bulk(call: Call, drafts: Sequence[JobDraft]) -> list[JobMade] | 
     await submit_bulk(call.conn, bulk, now=call.now)
     spec, is_immediate = bulk.first.spec, bulk.is_immediate
     if is_immediate:
-        call.hints.add(hints.RUNS)
+        call.hints.add(hints.RUNS_CHANNEL)
         call.made(map(UUID, bulk.ids))
     elif min(bulk.due_ats) <= call.now + NEAR:
-        call.hints.add(hints.JOBS)
+        call.hints.add(hints.JOBS_CHANNEL)
     served = await call.service.served.kinds(call.service.pool, call.principal.tenant)
     unstored = _warn_unstored(spec, is_submission=True)
     shared = _warnings(spec.kind, None, served, ()) + unstored
@@ -115,7 +115,7 @@ async def _read_calendars(call: Call, variants: Sequence[SpecVariant]) -> Mappin
         variant.spec.schedule and "calendars" in variant.spec.schedule for variant in variants
     ):
         return NO_CALENDARS
-    return await calendars.read_all(call.conn, tenant_id=call.tenant_id)
+    return await calendars.read_calendars(call.conn, tenant_id=call.tenant_id)
 
 
 async def _find_missing_secrets(call: Call, drafts: Sequence[Draft]) -> dict[int, set[str]]:
@@ -131,7 +131,9 @@ async def _find_missing_secrets(call: Call, drafts: Sequence[Draft]) -> dict[int
     if not named:
         return {}
     wanted = set[str]().union(*named.values())
-    unknown = await sealed.unknown(call.conn, tenant_id=call.tenant_id, names=wanted)
+    unknown = await encrypted_secrets.find_unknown_names(
+        call.conn, tenant_id=call.tenant_id, names=wanted
+    )
     return {index: names.intersection(unknown) for index, names in named.items()}
 
 
@@ -156,9 +158,9 @@ def hints_of(call: Call, made: Sequence[Submitted]) -> set[str]:
     soon = call.now + NEAR
     found = set()
     if any(result.run_id is not None for result in made):
-        found.add(hints.RUNS)
+        found.add(hints.RUNS_CHANNEL)
     if any(result.first_tick is not None and result.first_tick <= soon for result in made):
-        found.add(hints.JOBS)
+        found.add(hints.JOBS_CHANNEL)
     return found
 
 

@@ -158,7 +158,7 @@ def _translate(error: RotaError, code: str) -> Refusal:
         case SecretsUnavailable():
             return Refusal(code, str(error), headers=wait(60))
         case Conflict(retry_after=float()):
-            busy = "idempotency_in_progress" if error.thing == idempotency.THING else code
+            busy = "idempotency_in_progress" if error.thing == idempotency.KEY_FIELD else code
             return Refusal(busy, str(error), headers=wait(error.retry_after))
         case StoreUnavailable():
             # The reason may name hosts and users, so it is not shown.

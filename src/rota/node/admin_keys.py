@@ -24,20 +24,20 @@ from rota.core.ids import build_id
 from rota.node.keyfiles import keep_key
 from rota.runtime.events import AdminKeyExpires
 from rota.runtime.service import Ground
-from rota.store import keys, logins, names
-from rota.store.driver import Connection, Source
-from rota.store.embedded import Options, start
-from rota.store.embedded.home import Home
-from rota.store.fitness import database_time
+from rota.store import interning, keys, logins
+from rota.store.driver import Connection, ConnectionSource
+from rota.store.embedded import EmbeddedOptions, start
+from rota.store.embedded.home import EmbeddedHome
 from rota.store.keys import EXPIRY_WARNING, NewKey
-from rota.store.pool import Access, open_connection
+from rota.store.pool import DatabaseAccess, open_connection
+from rota.store.server_check import read_database_time
 from rota.store.transaction import transaction
 
 KEY_FILE: Final = "admin.key"
 SETUP_KEY: Final = "setup link"
 LINK_LIFETIME: Final = timedelta(minutes=15)
 # The lifetime of the link plus that of a login.
-SETUP_KEY_LIFETIME: Final = LINK_LIFETIME + logins.LIFETIME
+SETUP_KEY_LIFETIME: Final = LINK_LIFETIME + logins.LOGIN_LIFETIME
 WATCH_INTERVAL: Final = timedelta(days=1)
 
 
@@ -64,13 +64,13 @@ async def make_setup_link(settings: Settings, *, tenant: str = "default") -> Set
         key_id, ticket = await _new_id(conn), cookies.secret_text(os.urandom(cookies.BYTES))
         new = NewKey(
             id=key_id,
-            tenant_id=(await names.tenant_ids(conn, [tenant]))[tenant],
+            tenant_id=(await interning.find_tenant_ids(conn, [tenant]))[tenant],
             name=SETUP_KEY,
             role=Role.PLATFORM,
             key=api_keys.create_key(os.urandom(32)),
             lifetime=SETUP_KEY_LIFETIME,
         )
-        await keys.create(conn, new)
+        await keys.create_key(conn, new)
         ends = await logins.create_ticket(
             conn, digest=cookies.digest_of(ticket), key_id=key_id, lifetime=LINK_LIFETIME
         )
@@ -83,31 +83,31 @@ async def reach_database(settings: Database, *, name: str) -> AsyncIterator[Conn
     async with AsyncExitStack() as stack:
         url = settings.url
         if url is None:
-            if not Home(path=settings.data.resolve()).data.is_dir():
+            if not EmbeddedHome(path=settings.data.resolve()).data.is_dir():
                 wanted = "no installation found there: run `rota up` first, or set --data"
                 raise InvalidSetting("database.data", str(settings.data), wanted)
-            options = Options(binaries=settings.binaries)
+            options = EmbeddedOptions(binaries=settings.binaries)
             embedded = await asyncio.to_thread(start, settings.data, options=options)
             stack.callback(embedded.close)
             url = embedded.url
-        access = Access(url=url, name=name, connect=settings.connect_timeout)
+        access = DatabaseAccess(url=url, name=name, connect_timeout=settings.connect_timeout)
         yield await stack.enter_async_context(open_connection(access))
 
 
 async def _new_id(conn: Connection) -> UUID:
-    return build_id(await database_time(conn), os.urandom(10))
+    return build_id(await read_database_time(conn), os.urandom(10))
 
 
 @dataclass(frozen=True, slots=True)
 class AdminKeyWatch:
     """Warns once a day that the bootstrap admin key is about to expire."""
 
-    source: Source
+    source: ConnectionSource
     ground: Ground
 
     async def tick(self) -> float:
         async with self.source.acquire() as conn:
-            expiring = await keys.expiring_admin_keys(conn, within=EXPIRY_WARNING)
+            expiring = await keys.read_expiring_admin_keys(conn, within=EXPIRY_WARNING)
         for key in expiring:
             event = AdminKeyExpires(key_id=f"key_{key.id.hex}", expires_at=key.expires_at)
             self.ground.emit(event)

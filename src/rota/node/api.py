@@ -59,9 +59,9 @@ from rota.runtime.stop import Halt
 from rota.runtime.tiers import Tier
 from rota.store import idempotency, keys
 from rota.store.driver import Pool
-from rota.store.pool import Access, Line, open_connection, open_pool
+from rota.store.pool import DatabaseAccess, DedicatedConnection, open_connection, open_pool
 from rota.store.roles import DatabaseRole
-from rota.store.walls import check_wall
+from rota.store.row_level_security import check_row_level_security
 
 SOON: Final = timedelta(seconds=5)
 # How long current requests may take once the API is asked to stop.
@@ -106,7 +106,7 @@ async def run_api(settings: Settings, *, ready: Callable[[Open], object], write:
 @asynccontextmanager
 async def open_api(
     settings: Settings,
-    access: Access,
+    access: DatabaseAccess,
     ground: Ground,
     meter: Meter | None = None,
     *,
@@ -119,11 +119,11 @@ async def open_api(
     hosts = read_hosts(api)
     async with AsyncExitStack() as stack:
         key_file = await first_key(settings, access, ground)
-        connections = open_pool(access, size=api.connections, tidy=True)
+        connections = open_pool(access, size=api.connections, skip_reset=True)
         clock, batcher = ground.database_clock, Gathered()
         clocks = await stack.enter_async_context(open_clock_monitor(access, ground))
         pool = guard(await stack.enter_async_context(connections), clocks, batcher)
-        hint_connection = Line(access)
+        hint_connection = DedicatedConnection(access)
         stack.callback(hint_connection.close)
         pulse = Pulse()
         hint_sender = Hinting(line=hint_connection, pulse=pulse)
@@ -295,12 +295,12 @@ class Serving:
             serving.cancel()
 
 
-async def first_key(settings: Settings, access: Access, ground: Ground) -> Path | None:
+async def first_key(settings: Settings, access: DatabaseAccess, ground: Ground) -> Path | None:
     """Check row-level security, create the bootstrap admin key if the platform has no valid one,
     and return the file of the new key.
     """
     async with open_connection(access) as conn:
-        await check_wall(conn)
+        await check_row_level_security(conn)
         await idempotency.blank_secrets(conn)
         key = await keys.ensure_admin_key(
             conn,

@@ -10,8 +10,8 @@ from rota.runtime.pulse import Pulse
 from rota.runtime.service import Duty, Ground
 from rota.runtime.tiers import Tier
 from rota.store.driver import Connection
-from rota.store.fitness import database_time
-from rota.store.pool import Access, Line
+from rota.store.pool import DatabaseAccess, DedicatedConnection
+from rota.store.server_check import read_database_time
 
 CLOCK_GRACE: Final = timedelta(seconds=5)
 
@@ -29,9 +29,11 @@ class OpenClockMonitor(NamedTuple):
 
 
 @asynccontextmanager
-async def open_clock_monitor(access: Access, ground: Ground) -> AsyncIterator[OpenClockMonitor]:
+async def open_clock_monitor(
+    access: DatabaseAccess, ground: Ground
+) -> AsyncIterator[OpenClockMonitor]:
     """Measure once before anything is served, then every second, on a separate connection."""
-    line, pulse = Line(access), Pulse()
+    line, pulse = DedicatedConnection(access), Pulse()
     monitor = ClockMonitor(
         source=line,
         clock=ground.clock,
@@ -49,6 +51,6 @@ async def open_clock_monitor(access: Access, ground: Ground) -> AsyncIterator[Op
 async def measure_clock(conn: Connection, ground: Ground) -> datetime:
     """Read the database's time and update the offset of this process."""
     sent = ground.clock.monotonic()
-    now = await database_time(conn)
+    now = await read_database_time(conn)
     ground.database_clock.offset.note(now, sent=sent, received=ground.clock.monotonic())
     return now

@@ -14,12 +14,12 @@ from typing import Final
 from rota.config.database import Database as DatabaseSettings
 from rota.core.log_events import Emit
 from rota.store import partitions
-from rota.store.embedded import Embedded, Options, start
-from rota.store.fitness import check_server, database_time
-from rota.store.migrate import Migration, migrate
-from rota.store.migration_watch import MigrationWatch, ignore
-from rota.store.pool import Access, open_connection
+from rota.store.embedded import Embedded, EmbeddedOptions, start
+from rota.store.migration_watch import MigrationWatch, ignore_event
+from rota.store.pool import DatabaseAccess, open_connection
 from rota.store.roles import DatabaseRole, check_rights, describe_login
+from rota.store.schema_migration import Migration, migrate
+from rota.store.server_check import check_server, read_database_time
 
 # A migration may take hours. Its own lock timeout keeps it from blocking others (F59).
 UNLIMITED: Final = timedelta(0)
@@ -27,7 +27,7 @@ UNLIMITED: Final = timedelta(0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Database:
-    access: Access
+    access: DatabaseAccess
     version: str
     applied: tuple[str, ...]
     embedded: Embedded | None
@@ -38,7 +38,7 @@ async def open_database(
     settings: DatabaseSettings,
     *,
     name: str,
-    emit: Emit = ignore,
+    emit: Emit = ignore_event,
     roles: Sequence[DatabaseRole] = (),
 ) -> AsyncIterator[Database]:
     """Start or reach the database, check it, and migrate its schema.
@@ -49,16 +49,16 @@ async def open_database(
     async with AsyncExitStack() as stack:
         embedded = None
         if settings.url is None:
-            options = Options(binaries=settings.binaries)
+            options = EmbeddedOptions(binaries=settings.binaries)
             embedded = await asyncio.to_thread(start, settings.data, options=options)
             stack.callback(embedded.close)
-        access = Access(
+        access = DatabaseAccess(
             url=embedded.url if embedded else settings.url or "",
             name=name,
-            connect=settings.connect_timeout,
-            statement=settings.statement_timeout,
-            lock=settings.lock_timeout,
-            idle_in_transaction=settings.idle_in_transaction_timeout,
+            connect_timeout=settings.connect_timeout,
+            statement_timeout=settings.statement_timeout,
+            lock_timeout=settings.lock_timeout,
+            idle_in_transaction_timeout=settings.idle_in_transaction_timeout,
         )
         async with open_connection(access) as conn:
             server = await check_server(conn)
@@ -68,10 +68,10 @@ async def open_database(
                 login = await describe_login(conn)
             else:
                 await check_rights(conn, login, roles)
-            if login.may_make_days:
+            if login.may_create_partitions:
                 # Before a row of today lands in the default partition.
-                today = (await database_time(conn)).date()
-                await partitions.make_ahead(conn, today=today, ahead=0)
+                today = (await read_database_time(conn)).date()
+                await partitions.create_ahead(conn, today=today, ahead=0)
         yield Database(
             access=access,
             version=server.shown_version,
@@ -81,9 +81,9 @@ async def open_database(
 
 
 async def bring_up_to_date(
-    access: Access, *, emit: Emit, migrations: Sequence[Migration] | None = None
+    access: DatabaseAccess, *, emit: Emit, migrations: Sequence[Migration] | None = None
 ) -> list[str]:
     """Migrate on a separate connection without a statement timeout."""
     watch = MigrationWatch(emit=emit, open_connection=lambda: open_connection(access))
-    async with open_connection(replace(access, statement=UNLIMITED)) as conn:
+    async with open_connection(replace(access, statement_timeout=UNLIMITED)) as conn:
         return await migrate(conn, migrations=migrations, watch=watch)

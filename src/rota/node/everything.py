@@ -29,9 +29,9 @@ from rota.runtime.pulse import Pulse
 from rota.runtime.service import Duty, Ground
 from rota.runtime.tiers import Tier
 from rota.store.embedded import Embedded
-from rota.store.fitness import database_time
 from rota.store.pool import open_connection, open_pool
 from rota.store.roles import DatabaseRole
+from rota.store.server_check import read_database_time
 
 # How soon the embedded server is restarted if its monitor was killed with it.
 LOOK_AFTER_EVERY: Final = timedelta(seconds=2)
@@ -139,7 +139,7 @@ async def plant_demo(place: Place) -> int:
     """Create the missing example jobs and return their number."""
     context = place.ground
     async with open_connection(place.database.access) as conn:
-        now = await database_time(conn)
+        now = await read_database_time(conn)
         return await plant(
             conn, now=now, new_id=lambda: build_id(now, context.chance.randbytes(10))
         )
@@ -147,7 +147,7 @@ async def plant_demo(place: Place) -> int:
 
 def looking_after(embedded: Embedded, ground: Ground) -> Duty:
     async def tick() -> float:
-        await asyncio.to_thread(embedded.ensure)
+        await asyncio.to_thread(embedded.ensure_running)
         return LOOK_AFTER_EVERY.total_seconds()
 
     # Crash recovery may take minutes, and nothing else waits for this duty.

@@ -24,11 +24,11 @@ from rota.core.time.schedule import Once
 from rota.flow.submit.declaring import DeclarationResult, Deed, Moment, declare, forgotten
 from rota.runtime.service import Ground
 from rota.sdk.app import App
-from rota.store import audit, calendars, hints, job_views, names
-from rota.store.audit import NewEntry
+from rota.store import audit, calendars, hints, interning, job_views
+from rota.store.audit import NewAuditEntry
 from rota.store.driver import Connection
-from rota.store.fitness import database_time
-from rota.store.pool import Access, open_connection
+from rota.store.pool import DatabaseAccess, open_connection
+from rota.store.server_check import read_database_time
 from rota.store.transaction import transaction
 
 
@@ -60,10 +60,10 @@ async def note(
     conn: Connection, app: App, tenant_id: int, name: str, declared: DeclarationResult
 ) -> None:
     """Write an audit entry for a job that the app created or updated, in the same transaction."""
-    job = await job_views.by_name(conn, tenant_id=tenant_id, name=name)
+    job = await job_views.get_job_by_name(conn, tenant_id=tenant_id, name=name)
     if job is None:
         raise RuntimeError("a job declared in this transaction is missing")
-    entry = NewEntry(
+    entry = NewAuditEntry(
         tenant_id=tenant_id,
         actor=f"app {app.name} on {socket.gethostname()}",
         action="job.create",
@@ -76,20 +76,20 @@ async def note(
         different = changes(views.job_view(declared.before), views.job_view(job))
         entry = replace(entry, action="job.update", before=different.before, after=different.after)
     # The bulk statement: the single one uses `returning`, and a worker may not read the audit log.
-    await audit.note_many(conn, [entry])
+    await audit.record_changes(conn, [entry])
 
 
-async def register_schedules(app: App, access: Access, ground: Ground) -> None:
+async def register_schedules(app: App, access: DatabaseAccess, ground: Ground) -> None:
     """Write the schedules of the app, and report jobs that it no longer declares."""
     specs = specs_of(app)
     async with open_connection(access) as conn:
-        tenant_id = (await names.tenant_ids(conn, [app.tenant]))[app.tenant]
+        tenant_id = (await interning.find_tenant_ids(conn, [app.tenant]))[app.tenant]
         async with transaction(conn):
-            now = await database_time(conn)
+            now = await read_database_time(conn)
             moment = Moment(
                 now=now,
                 new_id=lambda: build_id(now, ground.chance.randbytes(10)),
-                calendars=await calendars.read_all(conn, tenant_id=tenant_id),
+                calendars=await calendars.read_calendars(conn, tenant_id=tenant_id),
             )
             deeds: Counter[Deed] = Counter()
             for spec in (spec for spec in specs if not is_over(spec, now)):
@@ -99,7 +99,7 @@ async def register_schedules(app: App, access: Access, ground: Ground) -> None:
                 if declared.deed is not Deed.UNCHANGED:
                     await note(conn, app, tenant_id, spec.display_name, declared)
         if deeds[Deed.MADE] or deeds[Deed.CHANGED]:
-            await hints.give(conn, hints.JOBS)
+            await hints.send_hint(conn, hints.JOBS_CHANNEL)
         if specs:
             ground.emit(
                 JobsDeclared(

@@ -33,7 +33,7 @@ from rota.runtime.pulse import Pulse
 from rota.runtime.service import Duty, Ground
 from rota.runtime.tiers import Tier
 from rota.store import hints
-from rota.store.pool import Access, Line, open_pool
+from rota.store.pool import DatabaseAccess, DedicatedConnection, open_pool
 from rota.store.roles import DatabaseRole
 
 SOON: Final = timedelta(seconds=5)
@@ -44,13 +44,13 @@ UPKEEP: Final = 2
 class Lines(NamedTuple):
     """Dedicated connections, one per duty. Two duties fire, each for half of the shards."""
 
-    leases: Line
-    reads: Line
-    even_fires: Line
-    odd_fires: Line
-    hints: Line
-    ears: Line
-    calendars: Line
+    leases: DedicatedConnection
+    reads: DedicatedConnection
+    even_fires: DedicatedConnection
+    odd_fires: DedicatedConnection
+    hints: DedicatedConnection
+    ears: DedicatedConnection
+    calendars: DedicatedConnection
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ async def run_scheduler(settings: Settings, *, ready: Callable[[str], object], w
 @asynccontextmanager
 async def open_scheduler(
     settings: Settings,
-    access: Access,
+    access: DatabaseAccess,
     ground: Ground,
     *,
     fired: Fired | None = None,
@@ -108,13 +108,13 @@ async def open_scheduler(
     """
     async with AsyncExitStack() as stack:
         connections = Lines(
-            leases=Line(access),
-            reads=Line(access, hot=True),
-            even_fires=Line(access, hot=True),
-            odd_fires=Line(access, hot=True),
-            hints=Line(access),
-            ears=Line(access),
-            calendars=Line(access),
+            leases=DedicatedConnection(access),
+            reads=DedicatedConnection(access, hot=True),
+            even_fires=DedicatedConnection(access, hot=True),
+            odd_fires=DedicatedConnection(access, hot=True),
+            hints=DedicatedConnection(access),
+            ears=DedicatedConnection(access),
+            calendars=DedicatedConnection(access),
         )
         for connection in connections:
             stack.callback(connection.close)
@@ -141,7 +141,7 @@ def scheduler_tiers(settings: Scheduler, ground: Ground, parts: Parts) -> list[T
     def announce_fired(queue_ids: frozenset[int]) -> None:
         if parts.fired is not None:
             parts.fired(queue_ids)
-        hint_sender.hint(hints.RUNS)
+        hint_sender.hint(hints.RUNS_CHANNEL)
 
     reader = Reading(
         source=connections.reads,
@@ -162,7 +162,7 @@ def scheduler_tiers(settings: Scheduler, ground: Ground, parts: Parts) -> list[T
         reader.hurry()
         calendars_pulse.wake()
 
-    hint_listener = Listening(line=connections.ears, wakes={hints.JOBS: refresh_jobs})
+    hint_listener = Listening(line=connections.ears, wakes={hints.JOBS_CHANNEL: refresh_jobs})
     return [
         Tier(
             [

@@ -27,7 +27,7 @@ from rota.node.loading import said
 from rota.runtime.pulse import Pulse
 from rota.runtime.service import Duty, Ground
 from rota.runtime.tiers import Tier
-from rota.store.pool import Access, open_pool
+from rota.store.pool import DatabaseAccess, open_pool
 
 GROUP: Final = "rota.sources"
 BUILT_IN: Final = {
@@ -47,7 +47,7 @@ Make = Callable[[Mapping[str, Any]], Source]
 
 @asynccontextmanager
 async def open_sources(
-    settings: Settings, access: Access, ground: Ground
+    settings: Settings, access: DatabaseAccess, ground: Ground
 ) -> AsyncIterator[list[Tier]]:
     """Yield the tiers that read the event sources of this process."""
     wanted = wanted_of(settings, os.environ)

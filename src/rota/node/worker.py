@@ -47,9 +47,9 @@ from rota.runtime.service import Duty, Ground
 from rota.runtime.tiers import Tier
 from rota.store import hints
 from rota.store.driver import Pool
-from rota.store.pool import Access, Line, open_pool
+from rota.store.pool import DatabaseAccess, DedicatedConnection, open_pool
 from rota.store.roles import DatabaseRole
-from rota.store.sessions import Beat
+from rota.store.sessions import HeartbeatResponse
 
 SOON: Final = timedelta(seconds=5)
 # Runs that are due within this time are claimed early; equal to the scheduler's own lead time.
@@ -61,11 +61,11 @@ AFTER_DRAIN: Final = timedelta(minutes=11)
 class Lines(NamedTuple):
     """Dedicated connections, one per duty."""
 
-    claims: Line
-    records: Line
-    advances: Line
-    hints: Line
-    ears: Line
+    claims: DedicatedConnection
+    records: DedicatedConnection
+    advances: DedicatedConnection
+    hints: DedicatedConnection
+    ears: DedicatedConnection
 
 
 class OpenWorker(NamedTuple):
@@ -146,7 +146,7 @@ async def run_worker(
 @asynccontextmanager
 async def open_worker(
     settings: Settings,
-    access: Access,
+    access: DatabaseAccess,
     ground: Ground,
     make_executors: MakeExecutors,
     *,
@@ -158,7 +158,7 @@ async def open_worker(
         executors = make_executors()
         member = await register(settings, access, ground, executors)
         stack.push_async_callback(leave, access, member.session_id)
-        connections = Lines(*(Line(access, hot=True) for _ in Lines._fields))
+        connections = Lines(*(DedicatedConnection(access, hot=True) for _ in Lines._fields))
         for connection in connections:
             stack.callback(connection.close)
         pool = await stack.enter_async_context(open_pool(access, size=2))
@@ -224,7 +224,9 @@ class Parts:
     advancing: Advancing
 
 
-def open_tiers(settings: Settings, access: Access, ground: Ground, parts: Parts) -> OpenWorker:
+def open_tiers(
+    settings: Settings, access: DatabaseAccess, ground: Ground, parts: Parts
+) -> OpenWorker:
     """Build the tiers of a worker, in the order in which they stop."""
     member, attempt_pool, signals = parts.member, parts.crew, parts.wakes
     connections, advancer = parts.lines, parts.advancing
@@ -265,23 +267,23 @@ def open_tiers(settings: Settings, access: Access, ground: Ground, parts: Parts)
 
     def announce_new_runs() -> None:
         wake_claimer()
-        hint_sender.hint(hints.RUNS)
+        hint_sender.hint(hints.RUNS_CHANNEL)
 
     def check_cancellations() -> None:
         heartbeat.hurry()
         advancer.look()
 
     def announce_rescued_runs() -> None:
-        hint_sender.hint(hints.RUNS)
+        hint_sender.hint(hints.RUNS_CHANNEL)
         advancer.look()
 
     signals.made = announce_new_runs
     hint_listener = Listening(
         line=connections.ears,
         wakes={
-            hints.RUNS: wake_claimer,
-            hints.CANCELS: check_cancellations,
-            hints.MARKS: advancer.look,
+            hints.RUNS_CHANNEL: wake_claimer,
+            hints.CANCELS_CHANNEL: check_cancellations,
+            hints.STEP_COMPLETIONS_CHANNEL: advancer.look,
         },
     )
     stall_monitor = Overseeing(
@@ -356,7 +358,7 @@ def noting(ground: Ground, parts: Parts) -> LastNotes:
     return LastNotes(duty=Duty("writing logs", duty.tick, Pulse(), ground), noting=duty)
 
 
-def heed(beat: Beat, crew: Crew, drain: Callable[[], object]) -> None:
+def heed(beat: HeartbeatResponse, crew: Crew, drain: Callable[[], object]) -> None:
     """Apply the response of a heartbeat: cancel runs, and drain if asked to."""
     crew.stop(beat.cancelling, StopReason.CANCEL)
     if beat.draining:

@@ -24,9 +24,9 @@ from rota.core.tenancy import EVERY_TENANT, SERVES_EVERY_TENANT, ServedTenants
 from rota.flow.execute.unfolding import UNFOLDING
 from rota.node.clock import measure_clock
 from rota.runtime.service import Ground
-from rota.store import kinds, names, sessions
-from rota.store.pool import Access, open_connection
-from rota.store.sessions import NewSession, Role
+from rota.store import interning, kinds, sessions
+from rota.store.pool import DatabaseAccess, open_connection
+from rota.store.sessions import NewSession, SessionRole
 
 LEAVE_LIMIT: Final = timedelta(seconds=5)
 
@@ -45,22 +45,22 @@ class Member:
 
 
 async def register(
-    settings: Settings, access: Access, ground: Ground, executors: tuple[Executor, ...]
+    settings: Settings, access: DatabaseAccess, ground: Ground, executors: tuple[Executor, ...]
 ) -> Member:
     """Write the session with its queues, tenants and kinds."""
     worker = settings.worker
     served = served_tenants(settings)
     executed = [kind for executor in (UNFOLDING, *executors) for kind in executor.kinds]
     async with open_connection(access) as conn:
-        queue_ids = [await names.queue_id(conn, name) for name in worker.queues]
+        queue_ids = [await interning.intern_queue(conn, name) for name in worker.queues]
         queues = dict(zip(worker.queues, queue_ids, strict=True))
         named = named_tenants(settings)
-        unknown = {*named} - (await names.known_tenant_ids(conn, named)).keys()
-        has_many = await names.has_many_tenants(conn)
-        by_id = {await names.kind_id(conn, kind): kind for kind in executed}
+        unknown = {*named} - (await interning.find_known_tenant_ids(conn, named)).keys()
+        has_many = await interning.has_many_tenants(conn)
+        by_id = {await interning.intern_kind(conn, kind): kind for kind in executed}
         session = NewSession(
             id=build_id(await measure_clock(conn, ground), ground.chance.randbytes(10)),
-            role=Role.WORKER,
+            role=SessionRole.WORKER,
             name=f"{socket.gethostname()}:{os.getpid()}",
             queues=tuple(queue_ids),
             kinds=tuple(by_id),
@@ -68,7 +68,7 @@ async def register(
             serves=json.dumps(served.to_plain(queues)),
         )
         await sessions.open_session(conn, session, ttl=worker.lease)
-        await kinds.describe(conn, schemas_of(executors))
+        await kinds.describe_schemas(conn, schemas_of(executors))
         await kinds.describe_tasks(conn, collect_descriptions(executors))
         await kinds.describe_exactly_once(conn, find_exactly_once_kinds(executors))
     ground.emit(SessionOpened(role="worker", name=session.name, session_id=session.id))
@@ -122,12 +122,12 @@ def describe_served(member: Member) -> str | None:
     return f"worker {member.served.describe(list(member.queues.values()))}"
 
 
-async def leave(access: Access, session_id: UUID) -> None:
+async def leave(access: DatabaseAccess, session_id: UUID) -> None:
     """Close the session, so that other processes need not wait for its lease. On failure, the lease
     expires.
     """
     try:
         async with asyncio.timeout(LEAVE_LIMIT.total_seconds()), open_connection(access) as conn:
-            await sessions.close(conn, session_id)
+            await sessions.close_session(conn, session_id)
     except (StoreUnavailable, TimeoutError):
         return

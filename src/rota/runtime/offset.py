@@ -33,7 +33,7 @@ class Offset:
         self._largest: int | None = None
 
     def note(self, told: datetime, *, received: float, sent: float | None = None) -> None:
-        """Record a response with the database time `database_time`, received at `received`
+        """Record a response with the database time `read_database_time`, received at `received`
         (monotonic) and requested at `sent`.
         """
         shown = (told - EPOCH) // MICROSECOND

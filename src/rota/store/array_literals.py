@@ -13,26 +13,26 @@ from typing import Final
 
 # PostgreSQL's text cannot contain it, so it can separate values while they are escaped.
 SEPARATOR: Final = "\x00"
-BETWEEN: Final = '","'
+VALUE_DELIMITER: Final = '","'
 
 
-def text_array(values: Sequence[str | None]) -> str:
+def encode_texts(values: Sequence[str | None]) -> str:
     """Encode texts in quotes; None becomes null."""
     texts = [value for value in values if value is not None]
     joined = SEPARATOR.join(texts)
     if texts and len(texts) == len(values) and joined.count(SEPARATOR) == len(texts) - 1:
-        return f'{{"{_escape(joined).replace(SEPARATOR, BETWEEN)}"}}'
+        return f'{{"{_escape(joined).replace(SEPARATOR, VALUE_DELIMITER)}"}}'
     # Also for a value that contains the separator, which PostgreSQL then refuses.
     return f"{{{','.join('null' if value is None else _quote(value) for value in values)}}}"
 
 
-def int_array(values: Sequence[int]) -> str:
+def encode_integers(values: Sequence[int]) -> str:
     return f"{{{','.join(map(str, values))}}}"
 
 
-def time_array(values: Sequence[datetime]) -> str:
+def encode_times(values: Sequence[datetime]) -> str:
     """Encode timezone-aware times, each with its offset."""
-    return text_array([value.isoformat() for value in values])
+    return encode_texts([value.isoformat() for value in values])
 
 
 def _quote(value: str) -> str:

@@ -14,18 +14,18 @@ from uuid import UUID
 
 from rota.core.origins import ChangeOrigin
 from rota.store.driver import Connection
-from rota.store.statement import Nothing, statement
+from rota.store.statement import NoRow, statement
 
 # Limit of the before and after values; longer ones are stored as a hash, which still proves them.
-MOST_BODY: Final = 16_384
+AUDIT_BODY_MAX_CHARACTERS: Final = 16_384
 _LATEST: Final = 2**63 - 1
 
 
-class Noted(NamedTuple):
+class AuditEntryId(NamedTuple):
     id: int
 
 
-class Entry(NamedTuple):
+class AuditEntry(NamedTuple):
     """One recorded change; JSON as text."""
 
     id: int
@@ -43,7 +43,7 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewEntry:
+class NewAuditEntry:
     """`source` is the address of the client, `origin` its kind; `before` and `after` are plain
     values without secrets, None if not applicable.
     """
@@ -62,7 +62,7 @@ class NewEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
+class AuditFilter:
     """Selects entries; None means any."""
 
     thing: str | None = None
@@ -73,16 +73,16 @@ class Filter:
     until: datetime | None = None
 
 
-EVERYTHING: Final = Filter()
+NO_FILTER: Final = AuditFilter()
 _encode: Final = json.JSONEncoder(sort_keys=True, default=str).encode
-NOTE = statement("audit/note", Noted)
-NOTE_MANY = statement("audit/note_many", Nothing)
-PAGE = statement("audit/page", Entry)
+RECORD = statement("audit/record", AuditEntryId)
+RECORD_MANY = statement("audit/record_many", NoRow)
+PAGE = statement("audit/page", AuditEntry)
 
 
-async def note(conn: Connection, entry: NewEntry) -> None:
+async def record_change(conn: Connection, entry: NewAuditEntry) -> None:
     """Record a change in the caller's transaction."""
-    await NOTE.one(
+    await RECORD.one(
         conn,
         tenant_id=entry.tenant_id,
         actor=entry.actor,
@@ -98,9 +98,9 @@ async def note(conn: Connection, entry: NewEntry) -> None:
     )
 
 
-async def note_many(conn: Connection, entries: Sequence[NewEntry]) -> None:
+async def record_changes(conn: Connection, entries: Sequence[NewAuditEntry]) -> None:
     """Record several changes in the caller's transaction."""
-    await NOTE_MANY.all(
+    await RECORD_MANY.all(
         conn,
         tenant_ids=[entry.tenant_id for entry in entries],
         actors=[entry.actor for entry in entries],
@@ -116,14 +116,14 @@ async def note_many(conn: Connection, entries: Sequence[NewEntry]) -> None:
     )
 
 
-async def page(
+async def list_entries(
     conn: Connection,
     *,
     tenant_id: int,
-    filter: Filter = EVERYTHING,  # noqa: A002 — the usual name
+    filter: AuditFilter = NO_FILTER,  # noqa: A002 — the usual name
     after: int | None = None,
     limit: int = 50,
-) -> list[Entry]:
+) -> list[AuditEntry]:
     """Return the latest changes first; `after` is the id of the previous page's last entry."""
     return await PAGE.all(
         conn,
@@ -144,6 +144,6 @@ def _text(value: object) -> str | None:
         return None
     # jsonb cannot hold NUL; a user's text may contain one, and the change must be recorded anyway.
     text = _encode(value).replace("\\u0000", "\\ufffd")
-    if len(text) <= MOST_BODY:
+    if len(text) <= AUDIT_BODY_MAX_CHARACTERS:
         return text
     return json.dumps({"length": len(text), "sha256": sha256(text.encode()).hexdigest()})

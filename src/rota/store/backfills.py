@@ -15,11 +15,11 @@ from rota.core.errors import Conflict, LeaseLost, NotFound
 from rota.core.ids import build_id
 from rota.core.states import RunState
 from rota.store.driver import Connection
+from rota.store.ordered_scan import ordered_scan
 from rota.store.statement import statement
-from rota.store.walking import walking
 
 # Limit of history rows read to count a long range: about a second of work.
-MOST_READ: Final = 1_000_000
+STANDING_ROWS_MAX: Final = 1_000_000
 LAST_ID: Final = UUID(int=(1 << 128) - 1)
 _LOWEST: Final = bytes(10)
 _HIGHEST: Final = b"\xff" * 10
@@ -45,7 +45,7 @@ class Backfill(NamedTuple):
     now: datetime
 
     @property
-    def is_through(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether every tick of its range is decided."""
         return self.reached == (self.since if self.newest_first else self.until)
 
@@ -81,7 +81,7 @@ class BackfillRow(NamedTuple):
     now: datetime
 
 
-class Settled(NamedTuple):
+class SettledRuns(NamedTuple):
     """How many runs ended since the last pass, by outcome."""
 
     succeeded: int = 0
@@ -89,10 +89,10 @@ class Settled(NamedTuple):
     cancelled: int = 0
 
 
-NONE: Final = Settled()
+NO_SETTLED_RUNS: Final = SettledRuns()
 
 
-class Ticks(NamedTuple):
+class TickCounts(NamedTuple):
     """How many ticks have an unfinished run; of the others, how many succeeded and failed."""
 
     alive: int
@@ -100,24 +100,24 @@ class Ticks(NamedTuple):
     failed: int
 
 
-class Tick(NamedTuple):
+class TickState(NamedTuple):
     at: datetime
     state: RunState
 
 
-class Took(NamedTuple):
+class MeanDuration(NamedTuple):
     took: timedelta | None
 
 
-class Next(NamedTuple):
+class NextTick(NamedTuple):
     tick_at: datetime
 
 
-class Number(NamedTuple):
+class UnfinishedCount(NamedTuple):
     number: int
 
 
-class Touched(NamedTuple):
+class BackfillRunId(NamedTuple):
     id: UUID
 
 
@@ -141,40 +141,40 @@ class NewBackfill:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class BackfillStep:
     """The result of one pass over a backfill."""
 
     state: BackfillState
     reached: datetime
     ticks: int = 0
     made: int = 0
-    settled: Settled = NONE
+    settled: SettledRuns = NO_SETTLED_RUNS
     rest: timedelta = timedelta(0)
     reason: str | None = None
 
 
-INSERT = statement("backfills/insert", Touched)
-UNFINISHED = statement("backfills/unfinished", Touched)
-DECIDED = statement("backfills/decided", Next)
+INSERT = statement("backfills/insert", BackfillRunId)
+FIND_UNFINISHED = statement("backfills/find_unfinished", BackfillRunId)
+READ_NEXT_UNDECIDED = statement("backfills/next_undecided", NextTick)
 TAKE = statement("backfills/take", Backfill)
 LOCK = statement("backfills/lock", Backfill)
-SETTLE = statement("backfills/settle", Settled)
-COUNT_ALIVE = statement("backfills/count_alive", Number)
-NOTE_RUNS = statement("backfills/note_runs", Touched)
-MOVE = statement("backfills/move", Touched)
-CHANGE = statement("backfills/change", Touched)
-WAITING = statement("backfills/waiting", Touched)
-ALIVE = statement("backfills/alive", Touched)
-STANDING = statement("backfills/standing", Tick)
-COUNT_STANDING = statement("backfills/count_standing", Ticks)
-MEASURE = statement("backfills/measure", Took)
+SETTLE = statement("backfills/settle", SettledRuns)
+COUNT_ALIVE = statement("backfills/count_unfinished", UnfinishedCount)
+NOTE_RUNS = statement("backfills/record_runs", BackfillRunId)
+MOVE = statement("backfills/store_step", BackfillRunId)
+CHANGE = statement("backfills/change", BackfillRunId)
+WAITING = statement("backfills/lock_waiting_runs", BackfillRunId)
+ALIVE = statement("backfills/unfinished_runs", BackfillRunId)
+STANDING = statement("backfills/tick_states", TickState)
+COUNT_STANDING = statement("backfills/count_tick_states", TickCounts)
+MEASURE = statement("backfills/measure", MeanDuration)
 GET = statement("backfills/get", BackfillRow)
 PAGE = statement("backfills/page", BackfillRow)
-OF_RUN = statement("backfills/of_run", Touched)
-FORGET = statement("backfills/forget", Touched)
+OF_RUN = statement("backfills/find_by_run", BackfillRunId)
+FORGET = statement("backfills/delete_ended", BackfillRunId)
 
 
-async def insert(conn: Connection, new: NewBackfill) -> None:
+async def insert_backfill(conn: Connection, new: NewBackfill) -> None:
     """Insert a backfill; raise `Conflict` if the job has another unfinished one."""
     inserted = await INSERT.one(
         conn,
@@ -198,24 +198,24 @@ async def insert(conn: Connection, new: NewBackfill) -> None:
         raise Conflict("backfill", "the job already has an unfinished backfill")
 
 
-async def unfinished(conn: Connection, *, tenant_id: int, job_id: UUID) -> UUID | None:
+async def find_unfinished(conn: Connection, *, tenant_id: int, job_id: UUID) -> UUID | None:
     """Return the unfinished backfill of a job."""
-    row = await UNFINISHED.one(conn, tenant_id=tenant_id, job_id=job_id)
+    row = await FIND_UNFINISHED.one(conn, tenant_id=tenant_id, job_id=job_id)
     return None if row is None else row.id
 
 
-async def decided(conn: Connection, job_id: UUID) -> datetime | None:
+async def read_next_undecided(conn: Connection, job_id: UUID) -> datetime | None:
     """Return the tick of a job before which all ticks are decided; None if all are."""
-    row = await DECIDED.one(conn, job_id=job_id)
+    row = await READ_NEXT_UNDECIDED.one(conn, job_id=job_id)
     return None if row is None else row.tick_at
 
 
-async def take(conn: Connection) -> Backfill | None:
+async def take_backfill(conn: Connection) -> Backfill | None:
     """Lock and return the backfill that is next in line; None if none is due."""
     return await TAKE.one(conn)
 
 
-async def lock(conn: Connection, id_: UUID, *, tenant_id: int) -> Backfill:
+async def lock_backfill(conn: Connection, id_: UUID, *, tenant_id: int) -> Backfill:
     """Return one backfill, locked until the end of the transaction."""
     row = await LOCK.one(conn, id=id_, tenant_id=tenant_id)
     if row is None:
@@ -223,24 +223,24 @@ async def lock(conn: Connection, id_: UUID, *, tenant_id: int) -> Backfill:
     return row
 
 
-async def settle(conn: Connection, id_: UUID) -> Settled:
+async def settle_runs(conn: Connection, id_: UUID) -> SettledRuns:
     """Remove the runs that have ended from the list and return their outcomes."""
-    return await SETTLE.one(conn, id=id_) or Settled()
+    return await SETTLE.one(conn, id=id_) or SettledRuns()
 
 
-async def count_alive(conn: Connection, id_: UUID) -> int:
+async def count_unfinished(conn: Connection, id_: UUID) -> int:
     row = await COUNT_ALIVE.one(conn, id=id_)
     return 0 if row is None else row.number
 
 
-async def note_runs(
+async def record_runs(
     conn: Connection, id_: UUID, *, tenant_id: int, run_ids: Sequence[UUID]
 ) -> None:
     """Record created runs, in the transaction that creates them."""
     await NOTE_RUNS.all(conn, id=id_, tenant_id=tenant_id, run_ids=run_ids)
 
 
-async def move(conn: Connection, before: Backfill, step: Step) -> None:
+async def store_step(conn: Connection, before: Backfill, step: BackfillStep) -> None:
     """Store the result of a pass; raise `LeaseLost` if another process changed it meanwhile."""
     moved = await MOVE.one(
         conn,
@@ -259,7 +259,7 @@ async def move(conn: Connection, before: Backfill, step: Step) -> None:
         raise LeaseLost(thing="backfill", id=before.id)
 
 
-async def change(
+async def change_state(
     conn: Connection, before: Backfill, state: BackfillState, *, reason: str | None = None
 ) -> None:
     """Change the state of a backfill that the caller has locked."""
@@ -268,19 +268,19 @@ async def change(
         raise LeaseLost(thing="backfill", id=before.id)
 
 
-async def waiting(conn: Connection, id_: UUID) -> list[UUID]:
+async def lock_waiting_runs(conn: Connection, id_: UUID) -> list[UUID]:
     """Return its waiting runs; none of them starts before the transaction ends."""
     return [row.id for row in await WAITING.all(conn, id=id_)]
 
 
-async def alive(conn: Connection, id_: UUID) -> list[UUID]:
+async def read_unfinished_runs(conn: Connection, id_: UUID) -> list[UUID]:
     """Return its runs that have not ended, as far as known."""
     return [row.id for row in await ALIVE.all(conn, id=id_)]
 
 
-async def standing(
+async def read_tick_states(
     conn: Connection, ats: Sequence[datetime], *, tenant_id: int, job_id: UUID
-) -> list[Tick]:
+) -> list[TickState]:
     """Return the states of the runs of these ticks of a job."""
     return await STANDING.all(
         conn,
@@ -292,9 +292,9 @@ async def standing(
     )
 
 
-async def count_standing(
+async def count_tick_states(
     conn: Connection, *, tenant_id: int, job_id: UUID, since: datetime, until: datetime
-) -> Ticks:
+) -> TickCounts:
     """Count the ticks of a long range by state, without reading each."""
     row = await COUNT_STANDING.one(
         conn,
@@ -302,26 +302,26 @@ async def count_standing(
         job_id=job_id,
         low=build_id(since, _LOWEST),
         high=build_id(until, _LOWEST),
-        most=MOST_READ,
+        most=STANDING_ROWS_MAX,
     )
-    return row or Ticks(0, 0, 0)
+    return row or TickCounts(0, 0, 0)
 
 
-async def took(conn: Connection, *, tenant_id: int, job_id: UUID) -> timedelta | None:
+async def measure_duration(conn: Connection, *, tenant_id: int, job_id: UUID) -> timedelta | None:
     """Return the mean duration of the newest runs of a job; None if none has run."""
-    async with walking(conn):
+    async with ordered_scan(conn):
         row = await MEASURE.one(conn, tenant_id=tenant_id, job_id=job_id)
     return None if row is None else row.took
 
 
-async def get(conn: Connection, id_: UUID, *, tenant_id: int) -> BackfillRow:
+async def get_backfill(conn: Connection, id_: UUID, *, tenant_id: int) -> BackfillRow:
     row = await GET.one(conn, id=id_, tenant_id=tenant_id)
     if row is None:
         raise NotFound("backfill", str(id_))
     return row
 
 
-async def page(
+async def list_backfills(
     conn: Connection,
     *,
     tenant_id: int,
@@ -341,12 +341,12 @@ async def page(
     )
 
 
-async def of_run(conn: Connection, run_id: UUID, *, tenant_id: int) -> UUID | None:
+async def find_by_run(conn: Connection, run_id: UUID, *, tenant_id: int) -> UUID | None:
     """Return the backfill that created a run."""
     row = await OF_RUN.one(conn, run_id=run_id, tenant_id=tenant_id)
     return None if row is None else row.id
 
 
-async def forget(conn: Connection, *, keep: timedelta, most: int) -> int:
+async def delete_ended(conn: Connection, *, keep: timedelta, limit: int) -> int:
     """Delete backfills that ended longer ago than `keep`; return how many."""
-    return len(await FORGET.all(conn, keep=keep, most=most))
+    return len(await FORGET.all(conn, keep=keep, most=limit))

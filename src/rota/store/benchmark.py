@@ -11,15 +11,15 @@ from urllib.parse import urlsplit, urlunsplit
 
 from rota.core.errors import StoreFailed, StoreRefused
 from rota.store.driver import Connection
+from rota.store.error_translation import translate_errors
 from rota.store.statement import statement
-from rota.store.translate import translated
 
 
-class Busy(NamedTuple):
+class BusyFlag(NamedTuple):
     is_busy: bool
 
 
-class Span(NamedTuple):
+class RunPeriod(NamedTuple):
     """The runs of a kind that succeeded, by the database's clock; times are None without runs."""
 
     finished: int
@@ -28,19 +28,19 @@ class Span(NamedTuple):
     last_finish: datetime | None
 
 
-class Lags(NamedTuple):
+class StartLags(NamedTuple):
     lags: list[int] | None
 
 
-class Tenant(NamedTuple):
+class BenchTenant(NamedTuple):
     id: int
 
 
-class Ticks(NamedTuple):
+class AccountedTicks(NamedTuple):
     ticks: int
 
 
-class Restarts(NamedTuple):
+class RestartCounts(NamedTuple):
     """`last_start` in microseconds since 1970; None without runs."""
 
     runs: int
@@ -49,33 +49,33 @@ class Restarts(NamedTuple):
     last_start: int | None
 
 
-class Shares(NamedTuple):
+class ShardShares(NamedTuple):
     holders: int
     fewest: int
 
 
-class Written(NamedTuple):
+class WriteVolume(NamedTuple):
     """Rows of submissions, jobs and related tables, and bytes of the write-ahead log."""
 
     written_rows: int
     wal_bytes: int
 
 
-class Running(NamedTuple):
+class RunningCount(NamedTuple):
     running: int
 
 
-IS_BUSY = statement("benchmark/is_busy", Busy)
-SPAN = statement("benchmark/span", Span)
-LAGS = statement("benchmark/lags", Lags)
-ACCOUNTED = statement("benchmark/accounted", Ticks)
-RESTARTS = statement("benchmark/restarts", Restarts)
-SHARE_OUT = statement("benchmark/share_out", Shares)
-WRITTEN = statement("benchmark/written", Written)
-COUNT_RUNNING = statement("benchmark/count_running", Running)
-MAKE_TENANT = statement("benchmark/make_tenant", Tenant)
+IS_BUSY = statement("benchmark/is_busy", BusyFlag)
+SPAN = statement("benchmark/run_period", RunPeriod)
+LAGS = statement("benchmark/start_lags", StartLags)
+ACCOUNTED = statement("benchmark/count_accounted_ticks", AccountedTicks)
+RESTARTS = statement("benchmark/restarts", RestartCounts)
+SHARE_OUT = statement("benchmark/shard_shares", ShardShares)
+WRITTEN = statement("benchmark/write_volume", WriteVolume)
+COUNT_RUNNING = statement("benchmark/count_running", RunningCount)
+MAKE_TENANT = statement("benchmark/create_tenant", BenchTenant)
 
-SETTLED: Final = ("live_runs", "scheduled_runs", "cursors", "jobs")
+VACUUMED_TABLES: Final = ("live_runs", "scheduled_runs", "cursors", "jobs")
 
 
 def with_database(url: str, name: str) -> str:
@@ -84,7 +84,7 @@ def with_database(url: str, name: str) -> str:
 
 
 async def create_database(conn: Connection, name: str, *, template: str = "template1") -> None:
-    with translated(conn):
+    with translate_errors(conn):
         await conn.execute(f"create database {name} template {template}")
 
 
@@ -95,34 +95,34 @@ async def drop_database(conn: Connection, name: str) -> None:
     drop by force while one works in the database. Without force it stops that worker itself.
     """
     try:
-        with translated(conn):
+        with translate_errors(conn):
             await conn.execute(f"drop database if exists {name} with (force)")
     except StoreRefused:
-        with translated(conn):
+        with translate_errors(conn):
             await conn.execute(f"drop database if exists {name}")
 
 
-async def settle(conn: Connection) -> None:
+async def vacuum_and_checkpoint(conn: Connection) -> None:
     """Vacuum and checkpoint, to resemble a server that has been up for a while."""
-    with translated(conn):
-        for table in SETTLED:
+    with translate_errors(conn):
+        for table in VACUUMED_TABLES:
             await conn.execute(f"vacuum (analyze) rota.{table}")
     try:
-        with translated(conn):
+        with translate_errors(conn):
             await conn.execute("checkpoint")
     except StoreFailed:
         # The role lacks the right; the server will checkpoint by itself.
         return
 
 
-async def make_tenant(conn: Connection, name: str) -> None:
+async def create_tenant(conn: Connection, name: str) -> None:
     await MAKE_TENANT.one(conn, name=name)
 
 
-async def written(conn: Connection) -> Written:
+async def measure_writes(conn: Connection) -> WriteVolume:
     """Return how much was written so far; subtract two results to measure a period."""
     row = await WRITTEN.one(conn)
-    return row or Written(0, 0)
+    return row or WriteVolume(0, 0)
 
 
 async def is_busy(conn: Connection, *, before: datetime) -> bool:
@@ -130,12 +130,12 @@ async def is_busy(conn: Connection, *, before: datetime) -> bool:
     return row is not None and row.is_busy
 
 
-async def span(conn: Connection, *, kind_id: int) -> Span:
+async def read_run_period(conn: Connection, *, kind_id: int) -> RunPeriod:
     row = await SPAN.one(conn, kind_id=kind_id)
-    return row or Span(0, None, None, None)
+    return row or RunPeriod(0, None, None, None)
 
 
-async def lags(
+async def read_start_lags(
     conn: Connection, *, kind_id: int, since: datetime, until: datetime
 ) -> Sequence[int]:
     """Return microseconds from due to started, of runs whose tick lies in [since, until)."""
@@ -143,23 +143,27 @@ async def lags(
     return (row.lags if row else None) or ()
 
 
-async def accounted(conn: Connection, *, kind_id: int, since: datetime, until: datetime) -> int:
+async def count_accounted_ticks(
+    conn: Connection, *, kind_id: int, since: datetime, until: datetime
+) -> int:
     """Count the recorded ticks in [since, until): run, or skipped for a reason."""
     row = await ACCOUNTED.one(conn, kind_id=kind_id, since=since, until=until)
     return row.ticks if row else 0
 
 
-async def restarts(conn: Connection, *, kind_id: int, since: datetime, until: datetime) -> Restarts:
+async def read_restarts(
+    conn: Connection, *, kind_id: int, since: datetime, until: datetime
+) -> RestartCounts:
     """Describe the runs of a kind that were due in [since, until)."""
     row = await RESTARTS.one(conn, kind_id=kind_id, since=since, until=until)
-    return row or Restarts(0, 0, 0, None)
+    return row or RestartCounts(0, 0, 0, None)
 
 
-async def shares(conn: Connection) -> Shares:
+async def read_shard_shares(conn: Connection) -> ShardShares:
     """Return how the shards are distributed among the schedulers."""
-    return await SHARE_OUT.one(conn) or Shares(0, 0)
+    return await SHARE_OUT.one(conn) or ShardShares(0, 0)
 
 
-async def running(conn: Connection, *, kind_id: int) -> int:
+async def count_running(conn: Connection, *, kind_id: int) -> int:
     row = await COUNT_RUNNING.one(conn, kind_id=kind_id)
     return row.running if row else 0

@@ -26,46 +26,48 @@ from rota.core.errors import (
 )
 from rota.core.submissions import check_visible_name
 from rota.core.time.calendars import Calendar
-from rota.store import tenants, turns
+from rota.store import tenant_locks, tenants
 from rota.store.driver import Connection
 from rota.store.statement import statement
 from rota.store.threads import compute_in_thread
-from rota.store.transaction import joined, transaction
+from rota.store.transaction import join_transaction, transaction
 
 # How many parsed calendars, of all tenants, a process caches.
 READ_CALENDARS_MAX: Final = 256
 # Characters of documents parsed on the event loop; longer ones are parsed in a thread.
 LOOP_TEXT_MAX: Final = 10_000
-FREE: Final = "already in use; choose a name that no other calendar of the tenant has"
+CALENDAR_NAME_TAKEN: Final = (
+    "already in use; choose a name that no other calendar of the tenant has"
+)
 _SHOWN: Final = 3
 # Seconds after which a caller with an outdated calendar may retry with the new one.
 _RETRY_AFTER_S: Final = 1.0
 _DIGITS: Final = 9
 
 
-class Row(NamedTuple):
+class CalendarRow(NamedTuple):
     name: str
     body: str
     version: int
     updated_at: datetime
 
 
-class Number(NamedTuple):
+class CalendarCount(NamedTuple):
     number: int
 
 
-class User(NamedTuple):
+class CalendarUser(NamedTuple):
     name: str
 
 
-class Follower(NamedTuple):
+class CalendarJob(NamedTuple):
     """A job that uses a calendar; `is_held` if it was quarantined because of its calendars."""
 
     id: UUID
     is_held: bool
 
 
-class Current(NamedTuple):
+class CurrentCalendar(NamedTuple):
     """A calendar of any tenant; `body` is None if the caller has the current version."""
 
     tenant_id: int
@@ -76,7 +78,7 @@ class Current(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
+class StoredCalendar:
     """A stored calendar. `read` is the error if this version cannot read its document."""
 
     read: Calendar | InvalidInput
@@ -113,51 +115,51 @@ class TenantCalendars(dict[str, Calendar]):
         raise KeyError(name)
 
 
-COUNT = statement("calendars/count", Number)
-CREATE = statement("calendars/create", Row)
-GET = statement("calendars/get", Row)
-PAGE = statement("calendars/page", Row)
-READ_ALL = statement("calendars/read_all", Row)
-REPLACE = statement("calendars/replace", Row)
-USERS = statement("calendars/users", User)
-FOLLOWERS = statement("calendars/followers", Follower)
-CURRENT = statement("calendars/current", Current)
-HOLD = statement("calendars/hold", Row)
-DELETE = statement("calendars/delete", Row)
+COUNT = statement("calendars/count", CalendarCount)
+CREATE = statement("calendars/create", CalendarRow)
+GET = statement("calendars/get", CalendarRow)
+PAGE = statement("calendars/page", CalendarRow)
+READ_ALL = statement("calendars/read_all", CalendarRow)
+REPLACE = statement("calendars/replace", CalendarRow)
+USERS = statement("calendars/users", CalendarUser)
+FOLLOWERS = statement("calendars/jobs", CalendarJob)
+CURRENT = statement("calendars/current", CurrentCalendar)
+HOLD = statement("calendars/lock", CalendarRow)
+DELETE = statement("calendars/delete", CalendarRow)
 
 
-async def create(conn: Connection, *, tenant_id: int, plain: object) -> Stored:
+async def create_calendar(conn: Connection, *, tenant_id: int, plain: object) -> StoredCalendar:
     """Create a calendar from its plain form."""
     calendar = _checked(plain)
-    async with joined(conn):
-        await turns.take_turn(conn, tenant_id=tenant_id, things="calendars")
+    async with join_transaction(conn):
+        await tenant_locks.lock_resource(conn, tenant_id=tenant_id, resource="calendars")
         count = await COUNT.one(conn, tenant_id=tenant_id)
         existing = 0 if count is None else count.number
-        await tenants.allow_one_more(
-            conn, tenant_id=tenant_id, quota="max_calendars", there=existing
+        await tenants.check_quota(
+            conn, tenant_id=tenant_id, quota="max_calendars", existing=existing
         )
         row = await CREATE.one(conn, tenant_id=tenant_id, name=calendar.name, body=_text(calendar))
     if row is None:
-        raise NameTaken("name", calendar.name, FREE)
+        raise NameTaken("name", calendar.name, CALENDAR_NAME_TAKEN)
     return _stored(row)
 
 
-async def get(conn: Connection, *, tenant_id: int, name: str) -> Stored:
+async def get_calendar(conn: Connection, *, tenant_id: int, name: str) -> StoredCalendar:
     row = await GET.one(conn, tenant_id=tenant_id, name=name)
     if row is None:
         raise NotFound("calendar", name)
     return _stored(row)
 
 
-async def page(
+async def list_calendars(
     conn: Connection, *, tenant_id: int, after: str = "", limit: int = 50
-) -> list[Stored]:
+) -> list[StoredCalendar]:
     """Return calendars by name, starting after `after`."""
     rows = await PAGE.all(conn, tenant_id=tenant_id, after=after, most=limit)
     return [_stored(row) for row in rows]
 
 
-async def read_all(conn: Connection, *, tenant_id: int) -> dict[str, Calendar]:
+async def read_calendars(conn: Connection, *, tenant_id: int) -> dict[str, Calendar]:
     """Return the calendars of a tenant by name, as schedules need them. One that this version
     cannot read is left out: it must not affect jobs that do not use it.
     """
@@ -167,7 +169,7 @@ async def read_all(conn: Connection, *, tenant_id: int) -> dict[str, Calendar]:
     return _read_rows(rows)
 
 
-def _read_rows(rows: Sequence[Row]) -> TenantCalendars:
+def _read_rows(rows: Sequence[CalendarRow]) -> TenantCalendars:
     known = TenantCalendars()
     for row in rows:
         read = _read(row.body)
@@ -178,19 +180,21 @@ def _read_rows(rows: Sequence[Row]) -> TenantCalendars:
     return known
 
 
-async def replace(conn: Connection, *, tenant_id: int, plain: object, version: int) -> Stored:
+async def replace_calendar(
+    conn: Connection, *, tenant_id: int, plain: object, version: int
+) -> StoredCalendar:
     """Replace the calendar of this name if it still has the version that the caller saw."""
     calendar = _checked(plain)
     row = await REPLACE.one(
         conn, tenant_id=tenant_id, name=calendar.name, body=_text(calendar), version=version
     )
     if row is None:
-        found = await get(conn, tenant_id=tenant_id, name=calendar.name)
+        found = await get_calendar(conn, tenant_id=tenant_id, name=calendar.name)
         raise VersionChanged("calendar", version, found.version)
     return _stored(row)
 
 
-async def delete(conn: Connection, *, tenant_id: int, name: str) -> None:
+async def delete_calendar(conn: Connection, *, tenant_id: int, name: str) -> None:
     """Delete a calendar that no job uses. The delete comes first and waits for transactions that
     hold the calendar, so that a job that is being created with it is seen.
     """
@@ -203,7 +207,9 @@ async def delete(conn: Connection, *, tenant_id: int, name: str) -> None:
             raise Conflict("calendar", f"in use by jobs: {shown}")
 
 
-async def hold(conn: Connection, *, tenant_id: int, known: Mapping[str, Calendar]) -> None:
+async def lock_calendars(
+    conn: Connection, *, tenant_id: int, known: Mapping[str, Calendar]
+) -> None:
     """Lock calendars as the caller knows them until the end of the transaction, which writes a tick
     that was computed with them. Refuse if they have changed.
     """
@@ -218,17 +224,21 @@ async def hold(conn: Connection, *, tenant_id: int, known: Mapping[str, Calendar
         raise InvalidSchedule("calendars", name, "no such calendar; create it first")
 
 
-async def followers(conn: Connection, *, tenant_id: int, name: str, most: int) -> list[Follower]:
+async def read_calendar_jobs(
+    conn: Connection, *, tenant_id: int, name: str, limit: int
+) -> list[CalendarJob]:
     """Return jobs that use a calendar and have future ticks or are quarantined because of it."""
-    return await FOLLOWERS.all(conn, tenant_id=tenant_id, name=name, most=most)
+    return await FOLLOWERS.all(conn, tenant_id=tenant_id, name=name, most=limit)
 
 
-def qualified(tenant_id: int, name: str) -> str:
+def qualify_name(tenant_id: int, name: str) -> str:
     """Return the name of a calendar that is unique among all tenants."""
     return f"{tenant_id}/{name}"
 
 
-async def current(conn: Connection, known: Mapping[str, Stored | None]) -> dict[str, Stored]:
+async def read_current(
+    conn: Connection, known: Mapping[str, StoredCalendar | None]
+) -> dict[str, StoredCalendar]:
     """Return the existing ones of these calendars in their current version, by qualified name;
     `known` holds the versions that the caller has.
     """
@@ -242,13 +252,13 @@ async def current(conn: Connection, known: Mapping[str, Stored | None]) -> dict[
         versions=[cached and cached.version for cached in wanted.values()],
         updated_ats=[cached and cached.updated_at for cached in wanted.values()],
     )
-    found: dict[str, Stored] = {}
+    found: dict[str, StoredCalendar] = {}
     for row in rows:
         calendar = wanted[row.tenant_id, row.name]
         if row.body is not None:
-            calendar = _stored(Row(row.name, row.body, row.version, row.updated_at))
+            calendar = _stored(CalendarRow(row.name, row.body, row.version, row.updated_at))
         if calendar is not None:
-            found[qualified(row.tenant_id, row.name)] = calendar
+            found[qualify_name(row.tenant_id, row.name)] = calendar
     return found
 
 
@@ -266,9 +276,9 @@ def _checked(plain: object) -> Calendar:
     return calendar
 
 
-def _stored(row: Row) -> Stored:
+def _stored(row: CalendarRow) -> StoredCalendar:
     document = json.loads(row.body)
-    return Stored(
+    return StoredCalendar(
         read=_read(row.body), document=document, version=row.version, updated_at=row.updated_at
     )
 

@@ -21,11 +21,11 @@ class Caller(NamedTuple):
     is_walled: bool
 
 
-DESCRIBE = statement("callers/describe", Caller)
+DESCRIBE_CALLER = statement("callers/describe", Caller)
 
 
-async def describe(conn: Connection) -> Caller:
-    caller = await DESCRIBE.one(conn)
+async def describe_caller(conn: Connection) -> Caller:
+    caller = await DESCRIBE_CALLER.one(conn)
     if caller is None:
         raise StoreRefused(reason="the server did not report its time", remedy="run `rota migrate`")
     return caller

@@ -13,7 +13,7 @@ from rota.store.driver import Connection
 from rota.store.statement import statement
 
 # Counting stops here: one more than is shown, to indicate that there are more.
-MOST_COUNTED: Final = 10_001
+QUEUE_COUNT_MAX: Final = 10_001
 
 
 class WorkerRow(NamedTuple):
@@ -73,7 +73,7 @@ class QueueRow(NamedTuple):
     oldest_at: datetime | None
 
 
-class Served(NamedTuple):
+class ServedKind(NamedTuple):
     name: str
     fields: list[str] | None
 
@@ -82,10 +82,10 @@ WORKERS = statement("cluster_views/workers", WorkerRow)
 SCHEDULERS = statement("cluster_views/schedulers", SchedulerRow)
 SHARDS = statement("cluster_views/shards", ShardRow)
 QUEUES = statement("cluster_views/queues", QueueRow)
-KINDS_SERVED = statement("cluster_views/kinds_served", Served)
+KINDS_SERVED = statement("cluster_views/kinds_served", ServedKind)
 
 
-async def workers(
+async def list_workers(
     conn: Connection, *, tenant: str | None = None, with_dead: bool = False, limit: int = 1000
 ) -> list[WorkerRow]:
     """Return the workers with a valid lease, youngest first, optionally followed by dead ones; only
@@ -94,21 +94,23 @@ async def workers(
     return await WORKERS.all(conn, tenant=tenant, with_dead=with_dead, most=limit)
 
 
-async def schedulers(conn: Connection, *, limit: int = 1000) -> list[SchedulerRow]:
+async def list_schedulers(conn: Connection, *, limit: int = 1000) -> list[SchedulerRow]:
     """Return the schedulers with a valid lease, youngest first, each with its shards."""
     return await SCHEDULERS.all(conn, most=limit)
 
 
-async def shards(conn: Connection) -> list[ShardRow]:
+async def list_shards(conn: Connection) -> list[ShardRow]:
     return await SHARDS.all(conn)
 
 
-async def queues(conn: Connection, *, tenant_id: int, all_tenants: bool = False) -> list[QueueRow]:
+async def list_queues(
+    conn: Connection, *, tenant_id: int, all_tenants: bool = False
+) -> list[QueueRow]:
     """Return the queues of a tenant; or all queues, with the settings for all tenants."""
     return await QUEUES.all(conn, tenant_id=tenant_id, all_tenants=all_tenants)
 
 
-async def kinds_served(
+async def read_served_kinds(
     conn: Connection, *, tenant: str = DEFAULT_TENANT
 ) -> dict[str, frozenset[str] | None]:
     """Return the kinds that some living worker executes for a tenant, each with all fields that its

@@ -1,6 +1,6 @@
 """Reads and moves cursors: the position of each job in its schedule.
 
-A scheduler reads ahead with `due` and decides with `fire`, `fire_over` or `move`. The caller
+A scheduler reads ahead with `due` and decides with `fire`, `fire_overlapping` or `move`. The caller
 computes the next tick; a statement only moves a cursor that is still where the caller saw it, in a
 shard that the caller still holds.
 """
@@ -15,12 +15,12 @@ from rota.core.states import RunState
 from rota.store.driver import Connection
 from rota.store.statement import Statement, statement
 
-PAST: Final = datetime(1, 1, 2, tzinfo=UTC)
+BEFORE_ALL_TICKS: Final = datetime(1, 1, 2, tzinfo=UTC)
 # How many runs may wait in a row with the overlap policy queue_all.
-MOST_WAITING: Final = 100
+QUEUED_OVERLAPS_MAX: Final = 100
 
 
-class Due(NamedTuple):
+class DueTick(NamedTuple):
     """A cursor as it was read: its next tick, and the data needed to fire it."""
 
     job_id: UUID
@@ -33,9 +33,9 @@ class Due(NamedTuple):
     queue_id: int
     overlap: str
 
-    def at(self, tick_at: datetime, fire_at: datetime, fired: int | None) -> "Due":
+    def at_tick(self, tick_at: datetime, fire_at: datetime, fired: int | None) -> "DueTick":
         """Return the same cursor at another tick. Faster than `_replace`, on the hot path."""
-        return Due(
+        return DueTick(
             self.job_id,
             self.version,
             tick_at,
@@ -48,31 +48,31 @@ class Due(NamedTuple):
         )
 
 
-class Decided(NamedTuple):
+class DecidedTick(NamedTuple):
     """A decided tick; `is_skipped` if its overlap policy prevented the run."""
 
     run_id: UUID
     is_skipped: bool
 
 
-class Firing(NamedTuple):
+class TickFiring(NamedTuple):
     """One tick to decide, and the cursor's next position; None after the last tick."""
 
-    due: Due
+    due: DueTick
     run_id: UUID
     next_tick_at: datetime | None
     next_fire_at: datetime | None
 
 
-class Step(NamedTuple):
+class CursorStep(NamedTuple):
     """A cursor to move without a run; None if its job has no further tick."""
 
-    due: Due
+    due: DueTick
     next_tick_at: datetime | None
     next_fire_at: datetime | None
 
 
-class Record(NamedTuple):
+class TickRecord(NamedTuple):
     """A history entry for ticks that do not run; `tick_at` is the last of them."""
 
     job_id: UUID
@@ -82,11 +82,11 @@ class Record(NamedTuple):
     reason: str
 
 
-class Moved(NamedTuple):
+class MovedCursor(NamedTuple):
     job_id: UUID
 
 
-class Standing(NamedTuple):
+class CursorPosition(NamedTuple):
     """The position of a job in its schedule."""
 
     job_id: UUID
@@ -96,7 +96,7 @@ class Standing(NamedTuple):
     schedule_id: int | None
 
 
-class Place(NamedTuple):
+class NewCursorPosition(NamedTuple):
     """The new position of a job; None if it has no further tick."""
 
     job_id: UUID
@@ -114,60 +114,60 @@ class LastEnd(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ownership:
+class ShardOwnership:
     """The shards that a scheduler believes it holds, with their epochs."""
 
     owner: UUID
     epochs: Mapping[int, int]
 
 
-DUE = statement("cursors/due", Due)
-FIRE = statement("cursors/fire", Decided)
-FIRE_OVER = statement("cursors/fire_over", Decided)
-MOVE = statement("cursors/move", Moved)
-ENDS = statement("cursors/ends", LastEnd)
-LOCK = statement("cursors/lock", Standing)
-RESCHEDULE = statement("cursors/reschedule", Moved)
+READ_DUE = statement("cursors/read_due", DueTick)
+FIRE = statement("cursors/fire", DecidedTick)
+FIRE_OVER = statement("cursors/fire_overlapping", DecidedTick)
+MOVE = statement("cursors/move", MovedCursor)
+READ_LAST_ENDS = statement("cursors/read_last_ends", LastEnd)
+LOCK = statement("cursors/lock", CursorPosition)
+RESCHEDULE = statement("cursors/reschedule", MovedCursor)
 
 
-async def due(
+async def read_due(
     conn: Connection,
     *,
     shards: Sequence[int],
     before: datetime,
-    most: int,
+    limit: int,
     afters: Sequence[datetime] | None = None,
-) -> list[Due]:
+) -> list[DueTick]:
     """Return at most `most` ticks that these shards must decide before `before`, soonest first.
 
     `afters` gives a start time per shard; ticks at exactly that time are excluded.
     """
-    return await DUE.all(
+    return await READ_DUE.all(
         conn,
         shards=shards,
-        afters=[PAST] * len(shards) if afters is None else afters,
+        afters=[BEFORE_ALL_TICKS] * len(shards) if afters is None else afters,
         before=before,
-        most=most,
-        per_shard=share_of_read(most, len(shards)),
+        most=limit,
+        per_shard=rows_per_shard(limit, len(shards)),
     )
 
 
-def share_of_read(most: int, shards: int) -> int:
+def rows_per_shard(limit: int, shards: int) -> int:
     """Return how many rows `due` reads of one shard at most.
 
     Slightly more than an even part, because a hash distributes jobs to shards. The next call
     continues with a shard that holds more.
     """
-    return max(8, 5 * most // (4 * max(1, shards)))
+    return max(8, 5 * limit // (4 * max(1, shards)))
 
 
-async def fire(
+async def fire_ticks(
     conn: Connection,
-    ownership: Ownership,
-    firings: Sequence[Firing],
+    ownership: ShardOwnership,
+    firings: Sequence[TickFiring],
     *,
     ahead: timedelta = timedelta(0),
-) -> list[Decided]:
+) -> list[DecidedTick]:
     """Decide a batch of ticks, at most one per job; return those that this call decided.
 
     For jobs with the overlap policies skip and allow.
@@ -175,19 +175,24 @@ async def fire(
     return await _fire(FIRE, conn, ownership, firings, ahead=ahead)
 
 
-async def fire_over(
+async def fire_overlapping(
     conn: Connection,
-    ownership: Ownership,
-    firings: Sequence[Firing],
+    ownership: ShardOwnership,
+    firings: Sequence[TickFiring],
     *,
     ahead: timedelta = timedelta(0),
-) -> list[Decided]:
+) -> list[DecidedTick]:
     """Decide ticks of any overlap policy, at a higher cost."""
-    return await _fire(FIRE_OVER, conn, ownership, firings, ahead=ahead, most_waiting=MOST_WAITING)
+    return await _fire(
+        FIRE_OVER, conn, ownership, firings, ahead=ahead, most_waiting=QUEUED_OVERLAPS_MAX
+    )
 
 
-async def move(
-    conn: Connection, ownership: Ownership, steps: Sequence[Step], records: Sequence[Record]
+async def move_cursors(
+    conn: Connection,
+    ownership: ShardOwnership,
+    steps: Sequence[CursorStep],
+    records: Sequence[TickRecord],
 ) -> set[UUID]:
     """Move cursors and record the ticks that were passed over; return the jobs that moved."""
     rows = await MOVE.all(
@@ -207,36 +212,36 @@ async def move(
     return {row.job_id for row in rows}
 
 
-async def last_ends(conn: Connection, job_ids: Sequence[UUID]) -> dict[UUID, LastEnd]:
-    return {row.job_id: row for row in await ENDS.all(conn, job_ids=job_ids)}
+async def read_last_ends(conn: Connection, job_ids: Sequence[UUID]) -> dict[UUID, LastEnd]:
+    return {row.job_id: row for row in await READ_LAST_ENDS.all(conn, job_ids=job_ids)}
 
 
-async def lock(conn: Connection, job_ids: Sequence[UUID]) -> list[Standing]:
+async def lock_cursors(conn: Connection, job_ids: Sequence[UUID]) -> list[CursorPosition]:
     """Return the positions of jobs that the caller has locked; a job without ticks has none."""
     return await LOCK.all(conn, job_ids=job_ids)
 
 
-async def reschedule(conn: Connection, places: Sequence[Place]) -> set[UUID]:
+async def reschedule_jobs(conn: Connection, positions: Sequence[NewCursorPosition]) -> set[UUID]:
     """Move the cursors of active jobs, each with a new version of its job. The caller has locked
     both.
     """
     rows = await RESCHEDULE.all(
         conn,
-        job_ids=[place.job_id for place in places],
-        tick_ats=[place.tick_at for place in places],
-        fire_ats=[place.fire_at for place in places],
-        schedule_ids=[place.schedule_id for place in places],
+        job_ids=[place.job_id for place in positions],
+        tick_ats=[place.tick_at for place in positions],
+        fire_ats=[place.fire_at for place in positions],
+        schedule_ids=[place.schedule_id for place in positions],
     )
     return {row.job_id for row in rows}
 
 
 async def _fire(
-    fire_statement: Statement[Decided],
+    fire_statement: Statement[DecidedTick],
     conn: Connection,
-    ownership: Ownership,
-    firings: Sequence[Firing],
+    ownership: ShardOwnership,
+    firings: Sequence[TickFiring],
     **values: object,
-) -> list[Decided]:
+) -> list[DecidedTick]:
     tick_ats = [firing.due.tick_at for firing in firings]
     due_ats = [firing.due.fire_at for firing in firings]
     next_tick_ats = [firing.next_tick_at for firing in firings]
@@ -256,7 +261,7 @@ async def _fire(
     )
 
 
-def _held(ownership: Ownership, ticks: Sequence[Firing | Step]) -> dict[str, object]:
+def _held(ownership: ShardOwnership, ticks: Sequence[TickFiring | CursorStep]) -> dict[str, object]:
     """Return only the shards of this batch: each is locked, and a lock is a write."""
     epochs = ownership.epochs
     shards = [shard for shard in {tick.due.shard for tick in ticks} if shard in epochs]

@@ -11,10 +11,10 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from rota.core.bulk_operations import COUNTED_RUNS_MAX, BulkRunFilter
-from rota.store import names
+from rota.store import interning
 from rota.store.driver import Connection
+from rota.store.ordered_scan import ordered_scan
 from rota.store.statement import statement
-from rota.store.walking import walking
 
 # The newest dead letters that are grouped for one list of groups.
 GROUPED_MAX: Final = 5000
@@ -56,15 +56,17 @@ DEAD_GROUPS = statement("run_views/dead_groups", DeadGroup)
 
 
 async def list_groups(
-    conn: Connection, which: BulkRunFilter, *, tenant_id: int, limit: int = 50
+    conn: Connection, run_filter: BulkRunFilter, *, tenant_id: int, limit: int = 50
 ) -> list[DeadGroup]:
     """Group the newest dead letters that ended in the filter's period, the latest group first."""
-    return await _read_groups(conn, which, tenant_id=tenant_id, most=limit, look=GROUPED_MAX)
+    return await _read_groups(conn, run_filter, tenant_id=tenant_id, most=limit, look=GROUPED_MAX)
 
 
-async def get_group(conn: Connection, which: BulkRunFilter, *, tenant_id: int) -> DeadGroup | None:
+async def get_group(
+    conn: Connection, run_filter: BulkRunFilter, *, tenant_id: int
+) -> DeadGroup | None:
     """Return the group of this kind and fingerprint; None if it is empty."""
-    found = await _read_groups(conn, which, tenant_id=tenant_id, most=1, look=GROUP_LOOK_MAX)
+    found = await _read_groups(conn, run_filter, tenant_id=tenant_id, most=1, look=GROUP_LOOK_MAX)
     return found[0] if found else None
 
 
@@ -73,10 +75,10 @@ async def _read_groups(
 ) -> list[DeadGroup]:
     kind_id = None
     if which.kind is not None:
-        kind_id = (await names.known_kinds(conn, [which.kind])).get(which.kind)
+        kind_id = (await interning.find_kinds(conn, [which.kind])).get(which.kind)
         if kind_id is None:
             return []
-    async with walking(conn):
+    async with ordered_scan(conn):
         return await DEAD_GROUPS.all(
             conn,
             tenant_id=tenant_id,

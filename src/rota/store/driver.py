@@ -30,7 +30,7 @@ class Connection(Protocol):
     ) -> str: ...
 
 
-class Source(Protocol):
+class ConnectionSource(Protocol):
     """Provides a service with a connection: a pool, or one dedicated connection."""
 
     def acquire(self) -> AbstractAsyncContextManager[Connection]: ...

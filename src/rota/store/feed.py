@@ -15,12 +15,12 @@ from uuid import UUID
 from rota.core.errors import StoreRefused
 from rota.core.ids import build_id
 from rota.store.driver import Connection
+from rota.store.error_translation import translate_errors
 from rota.store.statement import statement
 from rota.store.transaction import transaction
-from rota.store.translate import translated
 
 
-class Horizon(NamedTuple):
+class TransactionHorizon(NamedTuple):
     """The oldest open transaction, and the id of the next one."""
 
     now: datetime
@@ -29,7 +29,7 @@ class Horizon(NamedTuple):
     steered: str
 
 
-class Seen(NamedTuple):
+class ChangedRow(NamedTuple):
     """A new row; `total` is how many such rows its tenant has, returned or not."""
 
     what: str
@@ -47,31 +47,31 @@ class Seen(NamedTuple):
     total: int
 
 
-class Summed(NamedTuple):
+class SummarizedRanges(NamedTuple):
     ranges: int
 
 
-class Position(NamedTuple):
+class FeedPosition(NamedTuple):
     """All transactions before `xid` are known; rows of the others have times from `since` on."""
 
     xid: int
     since: datetime
 
 
-HORIZON = statement("feed/horizon", Horizon)
-ENDED = statement("feed/ended", Seen)
-ATTEMPTED = statement("feed/attempted", Seen)
-MADE = statement("feed/made", Seen)
-HELD = statement("feed/held", Seen)
-PROGRESSED = statement("feed/progressed", Seen)
-JOBS = statement("feed/jobs", Seen)
-SUMMARIZE = statement("feed/summarize", Summed)
+HORIZON = statement("feed/horizon", TransactionHorizon)
+ENDED = statement("feed/ended_runs", ChangedRow)
+ATTEMPTED = statement("feed/ended_attempts", ChangedRow)
+MADE = statement("feed/new_runs", ChangedRow)
+HELD = statement("feed/held_runs", ChangedRow)
+PROGRESSED = statement("feed/progress", ChangedRow)
+JOBS = statement("feed/jobs", ChangedRow)
+SUMMARIZE = statement("feed/summarize", SummarizedRanges)
 
 # An id is generated before its row is written, and its time is truncated to milliseconds.
 _ID_MARGIN: Final = timedelta(seconds=1)
 
 
-async def horizon(conn: Connection) -> Horizon:
+async def read_horizon(conn: Connection) -> TransactionHorizon:
     """Return the current transaction ids. Call it in the same transaction, before `look`."""
     row = await HORIZON.one(conn)
     if row is None:
@@ -81,15 +81,15 @@ async def horizon(conn: Connection) -> Horizon:
     return row
 
 
-async def look(
-    conn: Connection, *, tenant_ids: Sequence[int], position: Position, most: int
-) -> list[Seen]:
+async def read_changes(
+    conn: Connection, *, tenant_ids: Sequence[int], position: FeedPosition, limit: int
+) -> list[ChangedRow]:
     """Return rows written from a position on: at most `most` per type and tenant, oldest first."""
     conditions = {
         "tenant_ids": tenant_ids,
         "xid": position.xid,
         "since": position.since,
-        "most": most,
+        "most": limit,
     }
     timeless = {name: value for name, value in conditions.items() if name != "since"}
     from_id = build_id(position.since - _ID_MARGIN, bytes(10))
@@ -105,11 +105,11 @@ async def look(
     ]
 
 
-async def summarize(conn: Connection, *, most: int) -> int:
+async def summarize_ranges(conn: Connection, *, limit: int) -> int:
     """Summarize at most `most` block ranges of each table, unless it is being vacuumed."""
     async with transaction(conn):
-        with translated(conn):
+        with translate_errors(conn):
             # Shorter than the second after which a waiting lock ends a vacuum.
             await conn.execute("set local lock_timeout = '200ms'")
-        row = await SUMMARIZE.one(conn, most=most)
+        row = await SUMMARIZE.one(conn, most=limit)
     return row.ranges if row else 0

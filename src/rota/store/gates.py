@@ -19,14 +19,14 @@ from rota.core.gates import GateState
 from rota.core.ids import EPOCH
 from rota.core.limits import NO_LIMITS, GateLimits, RateLimit
 from rota.store.driver import Connection
-from rota.store.live_runs import Claimed
-from rota.store.statement import Nothing, statement
+from rota.store.live_runs import ClaimedRun
+from rota.store.statement import NoRow, statement
+from rota.store.tenant_locks import lock_resource
 from rota.store.transaction import transaction
-from rota.store.turns import take_turn
 
 # Gates of queues belong to no tenant.
-NOBODY: Final = 0
-HEAVIEST: Final = 1000
+NO_TENANT_ID: Final = 0
+TENANT_WEIGHT_MAX: Final = 1000
 
 
 class GateLane(NamedTuple):
@@ -38,7 +38,7 @@ class GateLane(NamedTuple):
     is_open: bool
 
 
-class Ready(NamedTuple):
+class GatedRun(NamedTuple):
     """A run that waits at its gates."""
 
     id: UUID
@@ -51,7 +51,7 @@ class Ready(NamedTuple):
     tenant_queue_gate: int | None
 
 
-class Locked(NamedTuple):
+class LockedGate(NamedTuple):
     id: int
     most: int | None
     rate_count: int | None
@@ -62,18 +62,18 @@ class Locked(NamedTuple):
     now: datetime
 
 
-class Held(NamedTuple):
+class HeldCount(NamedTuple):
     sort: str
     id: int
     held: int
 
 
-class Head(NamedTuple):
+class GateHead(NamedTuple):
     gate_id: int
     run_id: UUID
 
 
-class Put(NamedTuple):
+class StoredGate(NamedTuple):
     id: int
     tenant_id: int
     key: str
@@ -89,11 +89,11 @@ class KeyLimit(NamedTuple):
     most: int
 
 
-class Changed(NamedTuple):
+class ChangedGate(NamedTuple):
     id: int
 
 
-class Guard(NamedTuple):
+class SharedGate(NamedTuple):
     """A gate of a queue, of a tenant or of a tenant in a queue; or the weight of a tenant."""
 
     queue_id: int | None
@@ -103,7 +103,7 @@ class Guard(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class GateEntry:
     """Gates to enter: plain ones, and the gates of queues, tenants and (tenant, queue) pairs by
     their owner.
     """
@@ -113,12 +113,12 @@ class Entry:
     tenants: Mapping[int, int] = field(default_factory=dict)
     tenant_queues: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
-    def ids(self) -> list[int]:
+    def gate_ids(self) -> list[int]:
         by_owner = (self.queues, self.tenants, self.tenant_queues)
         return sorted({*self.gates, *(gate for gates in by_owner for gate in gates.values())})
 
 
-class Entered(NamedTuple):
+class EnteredGates(NamedTuple):
     """The locked gates, by id, and the current time."""
 
     standings: dict[int, GateState]
@@ -132,33 +132,33 @@ class NewGate(NamedTuple):
 
 
 SURVEY = statement("gates/survey", GateLane)
-CANDIDATES = statement("gates/candidates", Ready)
-LOCK = statement("gates/lock", Locked)
-COUNT_HELD = statement("gates/count_held", Held)
-HEADS = statement("gates/heads", Head)
-CLAIM = statement("gates/claim", Claimed)
-PAY = statement("gates/pay", Nothing)
+READ_CANDIDATES = statement("gates/candidates", GatedRun)
+LOCK = statement("gates/lock", LockedGate)
+COUNT_HELD = statement("gates/count_held", HeldCount)
+READ_HEADS = statement("gates/heads", GateHead)
+CLAIM = statement("gates/claim", ClaimedRun)
+PAY = statement("gates/store_paid_until", NoRow)
 KEY_LIMITS = statement("gates/key_limits", KeyLimit)
 COUNT_KEYS = statement("gates/count_keys", KeyCount)
-PUT_MANY = statement("gates/put_many", Put)
-LIMIT_QUEUE = statement("gates/limit_queue", Changed)
-LIMIT_TENANT = statement("gates/limit_tenant", Changed)
-WEIGH_TENANT = statement("gates/weigh_tenant", Changed)
-PAUSE_QUEUE = statement("gates/pause_queue", Changed)
-PAUSE_TENANT = statement("gates/pause_tenant", Changed)
-IN_FORCE = statement("gates/in_force", Guard)
+PUT_MANY = statement("gates/put", StoredGate)
+LIMIT_QUEUE = statement("gates/limit_queue", ChangedGate)
+LIMIT_TENANT = statement("gates/limit_tenant", ChangedGate)
+WEIGH_TENANT = statement("gates/set_tenant_weight", ChangedGate)
+PAUSE_QUEUE = statement("gates/pause_queue", ChangedGate)
+PAUSE_TENANT = statement("gates/pause_tenant", ChangedGate)
+READ_SHARED_GATES = statement("gates/shared_gates", SharedGate)
 
 
-async def survey(
+async def survey_gate_lanes(
     conn: Connection,
     *,
     queue_id: int,
     after: tuple[int, int],
-    most: int,
+    limit: int,
     tenant_ids: Sequence[int] | None = None,
 ) -> list[GateLane]:
     """Return at most `most` lanes of gated runs, starting after `after` and wrapping around. Lanes
-    of tenants that are not in `tenant_ids` are not open; None includes all tenants.
+    of tenants that are not in `find_tenant_ids` are not open; None includes all tenants.
     """
     gate, priority = after
     return await SURVEY.all(
@@ -167,11 +167,11 @@ async def survey(
         after_gate=gate,
         after_priority=priority,
         tenant_ids=tenant_ids,
-        most=most,
+        most=limit,
     )
 
 
-async def candidates(
+async def read_candidates(
     conn: Connection,
     *,
     queue_id: int,
@@ -179,10 +179,10 @@ async def candidates(
     lanes: Sequence[GateLane],
     share: int,
     tenant_ids: Sequence[int] | None = None,
-) -> list[Ready]:
+) -> list[GatedRun]:
     """Return up to `share` ready runs of each lane; of an ordered gate, its head if ready."""
     plain = [lane for lane in lanes if not lane.in_order]
-    return await CANDIDATES.all(
+    return await READ_CANDIDATES.all(
         conn,
         queue_id=queue_id,
         kind_ids=kind_ids,
@@ -194,15 +194,15 @@ async def candidates(
     )
 
 
-async def enter(conn: Connection, entry: Entry) -> Entered:
+async def enter_gates(conn: Connection, entry: GateEntry) -> EnteredGates:
     """Lock the gates that are available and return the state of each.
 
     The locks last until the end of the caller's transaction.
     """
-    locked = await LOCK.all(conn, ids=entry.ids())
+    locked = await LOCK.all(conn, ids=entry.gate_ids())
     if not locked:
         # No run passes, so the time does not matter.
-        return Entered({}, EPOCH)
+        return EnteredGates({}, EPOCH)
     held = {
         (row.sort, row.id): row.held
         for row in await COUNT_HELD.all(
@@ -217,7 +217,9 @@ async def enter(conn: Connection, entry: Entry) -> Entered:
     }
     ordered = [row.id for row in locked if row.in_order]
     heads = (
-        {row.gate_id: row.run_id for row in await HEADS.all(conn, ids=ordered)} if ordered else {}
+        {row.gate_id: row.run_id for row in await READ_HEADS.all(conn, ids=ordered)}
+        if ordered
+        else {}
     )
     owners = {gate: ("queue", queue) for queue, gate in entry.queues.items()}
     owners |= {gate: ("tenant", tenant) for tenant, gate in entry.tenants.items()}
@@ -231,26 +233,28 @@ async def enter(conn: Connection, entry: Entry) -> Entered:
         )
         for row in locked
     }
-    return Entered(standings, locked[0].now)
+    return EnteredGates(standings, locked[0].now)
 
 
-async def claim(conn: Connection, *, session_id: UUID, ids: Sequence[UUID]) -> list[Claimed]:
+async def claim_gated(
+    conn: Connection, *, session_id: UUID, ids: Sequence[UUID]
+) -> list[ClaimedRun]:
     """Claim runs whose gates the caller has entered; return those that were still available."""
     return await CLAIM.all(conn, session_id=session_id, ids=ids)
 
 
-async def pay(conn: Connection, paid: Mapping[int, datetime]) -> None:
+async def store_paid_until(conn: Connection, paid: Mapping[int, datetime]) -> None:
     """Store until when the rate of each gate is used up."""
     if paid:
         await PAY.all(conn, ids=list(paid), paid_untils=list(paid.values()))
 
 
-async def put(conn: Connection, tenant_id: int, key: str, limits: GateLimits) -> int:
+async def put_gate(conn: Connection, tenant_id: int, key: str, limits: GateLimits) -> int:
     """Create a gate or change its limits; return its id."""
-    return (await put_many(conn, [NewGate(tenant_id, key, limits)]))[tenant_id, key]
+    return (await put_gates(conn, [NewGate(tenant_id, key, limits)]))[tenant_id, key]
 
 
-async def put_many(conn: Connection, wanted: Iterable[NewGate]) -> dict[tuple[int, str], int]:
+async def put_gates(conn: Connection, wanted: Iterable[NewGate]) -> dict[tuple[int, str], int]:
     """Return the ids of gates by (tenant, key). If a key occurs twice, the last limits count.
 
     Raises `QuotaExceeded` if a tenant would have more keys than allowed.
@@ -275,9 +279,9 @@ async def put_many(conn: Connection, wanted: Iterable[NewGate]) -> dict[tuple[in
     return ids
 
 
-async def count_keys(conn: Connection, *, tenant_id: int, most: int) -> int:
+async def count_keys(conn: Connection, *, tenant_id: int, limit: int) -> int:
     """Count the limit keys of a tenant, up to `most`."""
-    row = await COUNT_KEYS.one(conn, tenant_id=tenant_id, most=most)
+    row = await COUNT_KEYS.one(conn, tenant_id=tenant_id, most=limit)
     return 0 if row is None else row.number
 
 
@@ -285,23 +289,23 @@ async def _allow_keys(conn: Connection, missing: Iterable[tuple[int, str]]) -> N
     """Refuse more limit keys than a tenant may have; one transaction counts at a time."""
     new = Counter(tenant_id for tenant_id, _ in missing)
     for limit in await KEY_LIMITS.all(conn, tenant_ids=sorted(new)):
-        await take_turn(conn, tenant_id=limit.tenant_id, things="limit keys")
-        existing = await count_keys(conn, tenant_id=limit.tenant_id, most=limit.most)
+        await lock_resource(conn, tenant_id=limit.tenant_id, resource="limit keys")
+        existing = await count_keys(conn, tenant_id=limit.tenant_id, limit=limit.most)
         added = new[limit.tenant_id]
         if existing + added > limit.most:
             reason = f"it has {existing} limit keys, and the request adds {added}"
             raise QuotaExceeded("max_limit_keys", limit.most, reason)
 
 
-async def lift(conn: Connection, tenant_id: int, key: str) -> None:
+async def lift_limits(conn: Connection, tenant_id: int, key: str) -> None:
     """Remove all limits. The gate itself stays, because waiting runs refer to it."""
-    await put(conn, tenant_id, key, NO_LIMITS)
+    await put_gate(conn, tenant_id, key, NO_LIMITS)
 
 
 async def limit_queue(conn: Connection, queue_id: int, limits: GateLimits | None) -> None:
     """Set or remove the limits of a queue. Claimers notice within about a second."""
     async with transaction(conn):
-        gate_id = await guard(conn, NOBODY, f"queue:{queue_id}", limits)
+        gate_id = await put_shared_gate(conn, NO_TENANT_ID, f"queue:{queue_id}", limits)
         changed = await LIMIT_QUEUE.one(
             conn, queue_id=queue_id, gate_id=None if limits is None else gate_id
         )
@@ -311,7 +315,7 @@ async def limit_queue(conn: Connection, queue_id: int, limits: GateLimits | None
 async def limit_tenant(conn: Connection, tenant_id: int, limits: GateLimits | None) -> None:
     """Set or remove the limits of a tenant. Claimers notice within about a second."""
     async with transaction(conn):
-        gate_id = await guard(conn, tenant_id, f"tenant:{tenant_id}", limits)
+        gate_id = await put_shared_gate(conn, tenant_id, f"tenant:{tenant_id}", limits)
         changed = await LIMIT_TENANT.one(
             conn, tenant_id=tenant_id, gate_id=None if limits is None else gate_id
         )
@@ -320,8 +324,8 @@ async def limit_tenant(conn: Connection, tenant_id: int, limits: GateLimits | No
 
 async def weigh_tenant(conn: Connection, tenant_id: int, weight: int) -> None:
     """Give a tenant `weight` turns for one turn of the others."""
-    if not 1 <= weight <= HEAVIEST:
-        raise InvalidInput("weight", weight, f"must be from 1 to {HEAVIEST}")
+    if not 1 <= weight <= TENANT_WEIGHT_MAX:
+        raise InvalidInput("weight", weight, f"must be from 1 to {TENANT_WEIGHT_MAX}")
     changed = await WEIGH_TENANT.one(conn, tenant_id=tenant_id, weight=weight)
     _require_row(changed, "tenant", tenant_id)
 
@@ -340,12 +344,12 @@ async def pause_tenant(conn: Connection, tenant_id: int, *, paused: bool = True)
     _require_row(changed, "tenant", tenant_id)
 
 
-async def guards(conn: Connection, queue_ids: Sequence[int]) -> list[Guard]:
+async def read_shared_gates(conn: Connection, queue_ids: Sequence[int]) -> list[SharedGate]:
     """Return the gates of these queues and of all tenants, and the weights other than 1."""
-    return await IN_FORCE.all(conn, queue_ids=queue_ids)
+    return await READ_SHARED_GATES.all(conn, queue_ids=queue_ids)
 
 
-async def _put(conn: Connection, wanted: Sequence[NewGate], is_counted: bool) -> list[Put]:  # noqa: FBT001
+async def _put(conn: Connection, wanted: Sequence[NewGate], is_counted: bool) -> list[StoredGate]:  # noqa: FBT001
     rates = [gate.limits.rate for gate in wanted]
     return await PUT_MANY.all(
         conn,
@@ -360,20 +364,22 @@ async def _put(conn: Connection, wanted: Sequence[NewGate], is_counted: bool) ->
     )
 
 
-async def guard(conn: Connection, tenant_id: int, key: str, limits: GateLimits | None) -> int:
+async def put_shared_gate(
+    conn: Connection, tenant_id: int, key: str, limits: GateLimits | None
+) -> int:
     """Return the gate of a whole queue or tenant, with these limits or with none."""
     if limits is not None and limits.in_order:
         raise InvalidInput("limits.in_order", True, "must be false for a queue or a tenant")
-    return await put(conn, tenant_id, key, limits or NO_LIMITS)
+    return await put_gate(conn, tenant_id, key, limits or NO_LIMITS)
 
 
-def _limits(row: Locked) -> GateLimits:
+def _limits(row: LockedGate) -> GateLimits:
     rate = None
     if row.rate_count is not None and row.rate_per is not None and row.rate_burst is not None:
         rate = RateLimit(count=row.rate_count, per=row.rate_per, burst=row.rate_burst)
     return GateLimits(max_running=row.most, rate=rate, in_order=row.in_order)
 
 
-def _require_row(row: Changed | None, thing: str, id_: int) -> None:
+def _require_row(row: ChangedGate | None, thing: str, id_: int) -> None:
     if row is None:
         raise NotFound(thing, id_)

@@ -19,11 +19,11 @@ from rota.store.statement import statement
 from rota.store.transaction import transaction
 
 
-class Changed(NamedTuple):
+class ChangedMap(NamedTuple):
     run_id: UUID
 
 
-class Map(NamedTuple):
+class MapRow(NamedTuple):
     run_id: UUID
     step: int
     base: int
@@ -45,7 +45,7 @@ class Map(NamedTuple):
     ended_at: datetime | None
 
     @property
-    def which(self) -> MapIdentity:
+    def map_id(self) -> MapIdentity:
         return MapIdentity(self.run_id, self.step, self.base)
 
     @property
@@ -61,35 +61,35 @@ class Map(NamedTuple):
         )
 
 
-class Items(NamedTuple):
+class MapItems(NamedTuple):
     """A row of items (a JSON list), and the index of the first."""
 
     first: int
     items: str
 
 
-class Made(NamedTuple):
+class MemberId(NamedTuple):
     id: UUID
 
 
-class Number(NamedTuple):
+class MemberCount(NamedTuple):
     number: int
 
 
-class Bad(NamedTuple):
+class FailedMember(NamedTuple):
     member: int
     id: UUID
     state: RunState
     reason: str | None
 
 
-class Ended(NamedTuple):
+class EndedMember(NamedTuple):
     member: int
     state: RunState
     result: str | None
 
 
-class Source(NamedTuple):
+class MapSourceRow(NamedTuple):
     """The map that a run is the source of, and how many items it has provided."""
 
     run_id: UUID
@@ -97,7 +97,7 @@ class Source(NamedTuple):
     handed: int
 
 
-class Fence(NamedTuple):
+class AttemptFence(NamedTuple):
     """The attempt that calls; it must still hold its run."""
 
     id: UUID
@@ -105,7 +105,7 @@ class Fence(NamedTuple):
     session_id: UUID
 
 
-class Batch(NamedTuple):
+class MemberBatch(NamedTuple):
     """The next members: how many, and one payload (JSON) for all, or one per member."""
 
     number: int
@@ -113,28 +113,28 @@ class Batch(NamedTuple):
     payloads: Sequence[str] = ()
 
 
-BEGIN = statement("graph_maps/begin", Changed)
-AGAIN = statement("graph_maps/again", Changed)
-ADD = statement("graph_maps/add", Changed)
-LOCK = statement("graph_maps/lock", Map)
-SOURCED = statement("graph_maps/sourced", Changed)
-STOP = statement("graph_maps/stop", Changed)
-CLOSE = statement("graph_maps/close", Changed)
-PUT_ITEMS = statement("graph_maps/put_items", Changed)
-TAKE_ITEMS = statement("graph_maps/take_items", Items)
-DROP_ITEMS = statement("graph_maps/drop_items", Changed)
-MAKE = statement("graph_maps/make", Number)
-ALIVE = statement("graph_maps/alive", Made)
-BAD = statement("graph_maps/bad", Bad)
-REVIVE = statement("graph_maps/revive", Made)
-REVIVED = statement("graph_maps/revived", Changed)
-GIVE_UP = statement("graph_maps/give_up", Changed)
-SOURCE = statement("graph_maps/source", Source)
-HAND_OUT = statement("graph_maps/hand_out", Changed)
-RESULTS = statement("graph_maps/results", Ended)
+BEGIN = statement("graph_maps/begin", ChangedMap)
+AGAIN = statement("graph_maps/retry", ChangedMap)
+ADD = statement("graph_maps/add_ended", ChangedMap)
+LOCK = statement("graph_maps/lock", MapRow)
+SOURCED = statement("graph_maps/record_source_end", ChangedMap)
+STOP = statement("graph_maps/stop", ChangedMap)
+CLOSE = statement("graph_maps/close", ChangedMap)
+PUT_ITEMS = statement("graph_maps/put_items", ChangedMap)
+TAKE_ITEMS = statement("graph_maps/take_items", MapItems)
+DROP_ITEMS = statement("graph_maps/drop_items", ChangedMap)
+MAKE = statement("graph_maps/insert_members", MemberCount)
+ALIVE = statement("graph_maps/unfinished_members", MemberId)
+BAD = statement("graph_maps/failed_members", FailedMember)
+REVIVE = statement("graph_maps/retry_members", MemberId)
+REVIVED = statement("graph_maps/count_retried", ChangedMap)
+GIVE_UP = statement("graph_maps/fail_missing_members", ChangedMap)
+SOURCE = statement("graph_maps/find_source", MapSourceRow)
+HAND_OUT = statement("graph_maps/store_items", ChangedMap)
+RESULTS = statement("graph_maps/results", EndedMember)
 
 
-async def begin(
+async def begin_map(
     conn: Connection,
     which: MapIdentity,
     *,
@@ -157,12 +157,12 @@ async def begin(
         await drop_items(conn, which, made=MEMBERS_MAX)
 
 
-async def again(conn: Connection, which: MapIdentity, *, round_: int) -> None:
+async def retry_map(conn: Connection, which: MapIdentity, *, round_: int) -> None:
     """Retry the members that did not succeed, in this round."""
     await AGAIN.one(conn, run_id=which.run_id, step=which.step, round=round_)
 
 
-async def add(
+async def add_ended(
     conn: Connection, which: MapIdentity, *, succeeded: int, failed: int, cancelled: int
 ) -> None:
     """Count members that ended."""
@@ -176,27 +176,27 @@ async def add(
     )
 
 
-async def lock(conn: Connection, *, run_id: UUID, step: int) -> Map | None:
+async def lock_map(conn: Connection, *, run_id: UUID, step: int) -> MapRow | None:
     return await LOCK.one(conn, run_id=run_id, step=step)
 
 
-async def sourced(conn: Connection, which: MapIdentity, *, is_complete: bool) -> None:
+async def record_source_end(conn: Connection, which: MapIdentity, *, is_complete: bool) -> None:
     """Record that its source has ended; if it succeeded, the provided items are complete."""
     await SOURCED.one(conn, run_id=which.run_id, step=which.step, is_complete=is_complete)
 
 
-async def stop(conn: Connection, which: MapIdentity, *, stopped: str, reason: str) -> None:
+async def stop_map(conn: Connection, which: MapIdentity, *, stopped: str, reason: str) -> None:
     """Create no more members; the map ends as `stopped`, with a reason (JSON)."""
     await STOP.one(conn, run_id=which.run_id, step=which.step, stopped=stopped, reason=reason)
 
 
-async def close(conn: Connection, which: MapIdentity) -> None:
+async def close_map(conn: Connection, which: MapIdentity) -> None:
     """Record that the map is decided."""
     await CLOSE.one(conn, run_id=which.run_id, step=which.step)
 
 
 async def put_items(
-    conn: Connection, which: MapIdentity, *, tenant_id: int, rows: Sequence[Items]
+    conn: Connection, which: MapIdentity, *, tenant_id: int, rows: Sequence[MapItems]
 ) -> None:
     """Store items until they become members."""
     await PUT_ITEMS.all(
@@ -225,8 +225,8 @@ async def drop_items(conn: Connection, which: MapIdentity, *, made: int) -> None
     await DROP_ITEMS.all(conn, run_id=which.run_id, step=which.step, made=made)
 
 
-async def make(
-    conn: Connection, which: MapIdentity, mould: NewStep, *, made: int, batch: Batch
+async def insert_members(
+    conn: Connection, which: MapIdentity, template: NewStep, *, made: int, batch: MemberBatch
 ) -> int:
     """Insert members from the index `made` on, using the run template; return 0 if the map has
     changed since it was read, or its graph run has ended.
@@ -240,41 +240,45 @@ async def make(
         members=range(made, made + batch.number),
         payload=batch.payload,
         payloads=batch.payloads,
-        queue_id=mould.queue_id,
-        kind_id=mould.kind_id,
-        policy_id=mould.policy_id,
-        priority=mould.priority,
-        guarantee=mould.guarantee,
+        queue_id=template.queue_id,
+        kind_id=template.kind_id,
+        policy_id=template.policy_id,
+        priority=template.priority,
+        guarantee=template.guarantee,
     )
     return 0 if not rows else rows[0].number
 
 
-async def alive(conn: Connection, which: MapIdentity, *, most: int) -> list[UUID]:
+async def read_unfinished_members(
+    conn: Connection, which: MapIdentity, *, limit: int
+) -> list[UUID]:
     """Return unfinished members that were not asked to stop."""
     rows = await ALIVE.all(
         conn,
         run_id=which.run_id,
         first_id=which.derive_member_id(0),
         last_id=which.last_id,
-        most=most,
+        most=limit,
     )
     return [row.id for row in rows]
 
 
-async def bad(conn: Connection, which: MapIdentity, *, after: int, most: int) -> list[Bad]:
+async def read_failed_members(
+    conn: Connection, which: MapIdentity, *, after: int, limit: int
+) -> list[FailedMember]:
     """Return members after an index that did not succeed."""
     return await BAD.all(
         conn,
         run_id=which.run_id,
         after_id=which.derive_id_before(after + 1),
         last_id=which.last_id,
-        most=most,
+        most=limit,
     )
 
 
-async def revive(conn: Connection, which: MapIdentity, *, after: int, most: int) -> int:
+async def retry_members(conn: Connection, which: MapIdentity, *, after: int, limit: int) -> int:
     """Retry members after an index that did not succeed; return how many."""
-    found = await bad(conn, which, after=after, most=most)
+    found = await read_failed_members(conn, which, after=after, limit=limit)
     if not found:
         return 0
     await REVIVE.all(conn, run_id=which.run_id, ids=[member.id for member in found])
@@ -283,43 +287,51 @@ async def revive(conn: Connection, which: MapIdentity, *, after: int, most: int)
     return len(found)
 
 
-async def revive_source(conn: Connection, which: MapIdentity, source_id: UUID) -> bool:
+async def retry_source(conn: Connection, which: MapIdentity, source_id: UUID) -> bool:
     """Retry the source under its own run id: it continues after the items that it has provided.
     Return False if it has succeeded.
     """
     return bool(await REVIVE.all(conn, run_id=which.run_id, ids=[source_id]))
 
 
-async def give_up(conn: Connection, which: MapIdentity) -> None:
+async def fail_missing_members(conn: Connection, which: MapIdentity) -> None:
     """Count members that should be retried but are no longer in history as failed."""
     await GIVE_UP.one(conn, run_id=which.run_id, step=which.step)
 
 
-async def results(conn: Connection, which: MapIdentity, *, after: int, most: int) -> list[Ended]:
+async def read_results(
+    conn: Connection, which: MapIdentity, *, after: int, limit: int
+) -> list[EndedMember]:
     """Return members after an index that have ended."""
     return await RESULTS.all(
         conn,
         run_id=which.run_id,
         after_id=which.derive_id_before(after + 1),
         last_id=which.last_id,
-        most=most,
+        most=limit,
     )
 
 
-async def source(conn: Connection, fence: Fence) -> Source | None:
+async def find_source(conn: Connection, fence: AttemptFence) -> MapSourceRow | None:
     """Return the map of which a run is the source; None if none, or if the attempt lost it."""
     return await SOURCE.one(conn, **fence._asdict())
 
 
-async def hand_out(
-    conn: Connection, source: Source, fence: Fence, *, items: str, number: int, room: int
+async def store_items(
+    conn: Connection,
+    source: MapSourceRow,
+    fence: AttemptFence,
+    *,
+    items: str,
+    number: int,
+    room: int,
 ) -> bool:
     """Store items (a JSON list) that a source provides. Return False if more than `room` are
     unfinished: try again later. Raises `LeaseLost` if the attempt no longer holds the run, or the
     map was stopped.
     """
     async with transaction(conn):
-        found = await lock(conn, run_id=source.run_id, step=source.step)
+        found = await lock_map(conn, run_id=source.run_id, step=source.step)
         if found is not None and found.handed - found.tally.ended >= room and not found.stopped:
             return False
         stored = await HAND_OUT.one(
@@ -336,7 +348,7 @@ async def hand_out(
     return True
 
 
-def told(reason: str | None) -> dict[str, Any] | None:
+def parse_reason(reason: str | None) -> dict[str, Any] | None:
     """Parse the reason of an ending."""
     parsed = None if reason is None else json.loads(reason)
     return parsed if isinstance(parsed, dict) else None

@@ -13,13 +13,13 @@ from rota.core.maps import MapIdentity
 from rota.core.states import FINAL_STATES, LIVE_STATES, RunState
 from rota.store import run_views
 from rota.store.driver import Connection
-from rota.store.graph_maps import Map
+from rota.store.graph_maps import MapRow
+from rota.store.ordered_scan import SCAN_ROWS_MAX, ordered_scan
 from rota.store.run_views import RunRow
 from rota.store.statement import statement
-from rota.store.walking import LOOK, walking
 
 
-class Definition(NamedTuple):
+class GraphDefinitionText(NamedTuple):
     definition: str
 
 
@@ -50,63 +50,65 @@ class StepRun(NamedTuple):
     reason: str | None
 
 
-class Place(NamedTuple):
+class MapPosition(NamedTuple):
     run_id: UUID
     step: int
     base: int
 
 
-class Found(NamedTuple):
+class ScannedMember(NamedTuple):
     id: UUID
     member: int
     fits: bool
 
 
-class Members(NamedTuple):
+class MemberPage(NamedTuple):
     """Members in order, and the index of the next page; None on the last page."""
 
     rows: list[RunRow]
     after: int | None
 
 
-OF_JOB = statement("graph_views/of_job", Definition)
-OF_RUN = statement("graph_views/of_run", GraphRun)
+OF_JOB = statement("graph_views/job_graph", GraphDefinitionText)
+OF_RUN = statement("graph_views/graph_run", GraphRun)
 STEPS = statement("graph_views/steps", StepRun)
-MAPS = statement("graph_views/maps", Map)
-PLACE = statement("graph_views/place", Place)
-MEMBERS = statement("graph_views/members", Found)
-BAD_MEMBERS = statement("graph_views/bad_members", Found)
+MAPS = statement("graph_views/maps", MapRow)
+PLACE = statement("graph_views/find_map", MapPosition)
+MEMBERS = statement("graph_views/members", ScannedMember)
+BAD_MEMBERS = statement("graph_views/failed_members", ScannedMember)
 
 
-async def of_job(conn: Connection, *, tenant_id: int, job_id: UUID) -> str | None:
+async def read_job_graph(conn: Connection, *, tenant_id: int, job_id: UUID) -> str | None:
     """Return the definition of a job's graph (JSON); None if it has none."""
     row = await OF_JOB.one(conn, tenant_id=tenant_id, job_id=job_id)
     return None if row is None else row.definition
 
 
-async def of_run(conn: Connection, *, tenant_id: int, run_id: UUID) -> GraphRun | None:
+async def read_graph_run(conn: Connection, *, tenant_id: int, run_id: UUID) -> GraphRun | None:
     return await OF_RUN.one(conn, tenant_id=tenant_id, run_id=run_id)
 
 
-async def steps(conn: Connection, ids: Sequence[UUID], *, tenant_id: int) -> dict[int, StepRun]:
+async def read_steps(
+    conn: Connection, ids: Sequence[UUID], *, tenant_id: int
+) -> dict[int, StepRun]:
     """Return the runs of steps by the number of the step."""
     rows = await STEPS.all(conn, ids=ids, tenant_id=tenant_id)
     return {row.step: row for row in rows}
 
 
-async def maps(conn: Connection, *, tenant_id: int, run_id: UUID) -> dict[int, Map]:
+async def read_maps(conn: Connection, *, tenant_id: int, run_id: UUID) -> dict[int, MapRow]:
     """Return the maps of a graph run by the number of the step."""
     rows = await MAPS.all(conn, tenant_id=tenant_id, run_id=run_id)
     return {row.step: row for row in rows}
 
 
-async def place_of(conn: Connection, *, run_id: UUID, step: str) -> MapIdentity | None:
+async def find_map(conn: Connection, *, run_id: UUID, step: str) -> MapIdentity | None:
     """Return the map that a step refers to by name, in its own graph run."""
     row = await PLACE.one(conn, run_id=run_id, step=step)
     return None if row is None else MapIdentity(*row)
 
 
-async def members(
+async def list_members(
     conn: Connection,
     which: MapIdentity,
     *,
@@ -114,7 +116,7 @@ async def members(
     states: frozenset[RunState] = frozenset(),
     after: int = -1,
     limit: int = 50,
-) -> Members:
+) -> MemberPage:
     """Return members after an index in one of these states; a short page may have a next one."""
     found = await _walk(conn, which, tenant_id=tenant_id, states=states, after=after, most=limit)
     horizon = next((row.member for row in found if not row.fits), None)
@@ -124,10 +126,10 @@ async def members(
     if len(indexes) > limit:
         indexes = indexes[:limit]
         following = indexes[-1]
-    rows = await run_views.read(conn, [ids[index] for index in indexes], tenant_id=tenant_id)
+    rows = await run_views.read_runs(conn, [ids[index] for index in indexes], tenant_id=tenant_id)
     wanted = states or frozenset(RunState)
     # A member may have changed since the scan and no longer match.
-    return Members([row for row in reversed(rows) if row.state in wanted], following)
+    return MemberPage([row for row in reversed(rows) if row.state in wanted], following)
 
 
 async def _walk(
@@ -138,7 +140,7 @@ async def _walk(
     states: frozenset[RunState],
     after: int,
     most: int,
-) -> list[Found]:
+) -> list[ScannedMember]:
     bounds = {
         "run_id": which.run_id,
         "tenant_id": tenant_id,
@@ -147,14 +149,14 @@ async def _walk(
         "states": sorted(states) or None,
         "most": most + 1,
     }
-    async with walking(conn):
+    async with ordered_scan(conn):
         if states and states <= FINAL_STATES - {RunState.SUCCEEDED}:
             return await BAD_MEMBERS.all(conn, **bounds)
         wanted = states or frozenset(RunState)
         return await MEMBERS.all(
             conn,
             **bounds,
-            look=LOOK,
+            look=SCAN_ROWS_MAX,
             ended=bool(wanted & FINAL_STATES),
             alive=bool(wanted & LIVE_STATES),
         )

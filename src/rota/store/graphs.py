@@ -15,28 +15,28 @@ from rota.core.errors import StoreUnavailable
 from rota.core.outcome import Guarantee
 from rota.core.states import RunState
 from rota.store.driver import Connection
-from rota.store.live_runs import Moved
+from rota.store.live_runs import RunMove
 from rota.store.statement import statement
 
 # Values of a completion's `step` that are not steps: the graph run was ended by another process, or
 # the advancer must look at it.
-ENDED: Final = -1
-LOOK: Final = -2
+GRAPH_ENDED_STEP: Final = -1
+LOOK_AGAIN_STEP: Final = -2
 # Smaller than any id.
-FIRST: Final = UUID(int=0)
+SMALLEST_ID: Final = UUID(int=0)
 
 
-class Digested(NamedTuple):
+class InternedGraph(NamedTuple):
     id: int
     digest: str
 
 
-class Definition(NamedTuple):
+class StoredGraph(NamedTuple):
     id: int
     definition: str
 
 
-class Locked(NamedTuple):
+class LockedGraphRun(NamedTuple):
     """A graph run that is locked for the caller until the transaction ends. `state` and later
     fields come from its run; None if that is in history.
     """
@@ -54,7 +54,7 @@ class Locked(NamedTuple):
     policy_id: int | None
 
 
-class Asked(NamedTuple):
+class RequestedGraphRun(NamedTuple):
     """A graph run that the caller wants to change; locked too."""
 
     run_id: UUID
@@ -70,7 +70,7 @@ class Asked(NamedTuple):
     has_ended: bool
 
 
-class Mark(NamedTuple):
+class StepCompletionRow(NamedTuple):
     """`ended` runs of a step reached `state`; `members` of them are members of a map."""
 
     graph_run_id: UUID
@@ -98,12 +98,12 @@ class NewStep(NamedTuple):
     deadline: timedelta | None = None
 
     @property
-    def mould(self) -> tuple[object, ...]:
+    def template(self) -> tuple[object, ...]:
         """The run template: all fields except its id, its graph run and its payload."""
         return (*self[2:9], self.deadline)
 
 
-class NewNested(NamedTuple):
+class NewNestedRun(NamedTuple):
     """The graph run of a step that is itself a graph."""
 
     id: UUID
@@ -114,7 +114,7 @@ class NewNested(NamedTuple):
     payload: str | None
 
 
-class Board(NamedTuple):
+class StepStatesUpdate(NamedTuple):
     """The new step states of a graph run; `rounds` and `told` stay unchanged if None."""
 
     run_id: UUID
@@ -124,14 +124,14 @@ class Board(NamedTuple):
     has_ended: bool
 
 
-class Ending(NamedTuple):
+class GraphEnding(NamedTuple):
     id: UUID
     state: RunState
     result: str | None
     reason: str | None
 
 
-class Ended(NamedTuple):
+class EndedGraphRun(NamedTuple):
     """A graph run that is in history now, and its parent graph run."""
 
     id: UUID
@@ -140,14 +140,14 @@ class Ended(NamedTuple):
     is_gated: bool
 
 
-class Result(NamedTuple):
+class StepResult(NamedTuple):
     id: UUID
     state: RunState
     result: str | None
     reason: str | None
 
 
-class Input(NamedTuple):
+class GraphInput(NamedTuple):
     id: UUID
     scheduled_at: datetime
     attempt: int
@@ -159,42 +159,44 @@ class OpenStep(NamedTuple):
     step: int
 
 
-class Touched(NamedTuple):
+class GraphRunId(NamedTuple):
     id: UUID
 
 
-class Number(NamedTuple):
+class InsertedCount(NamedTuple):
     """A count; the rows themselves would cost more to send back than they are worth."""
 
     number: int
 
 
-class Reopened(NamedTuple):
+class ReopenedRound(NamedTuple):
     round: int
 
 
-INTERN = statement("graphs/intern", Digested)
-DEFINITIONS = statement("graphs/definitions", Definition)
-UNFOLD = statement("graphs/unfold", Moved)
-LOCK = statement("graphs/lock", Locked)
-FIND = statement("graphs/find", Asked)
-TAKE_MARKS = statement("graphs/take_marks", Mark)
-MARKED = statement("graphs/marked", Touched)
-DROP_ORPHANS = statement("graphs/drop_orphans", Touched)
-INSERT_STEPS = statement("graphs/insert_steps", Number)
-INSERT_NESTED = statement("graphs/insert_nested", Touched)
-STORE_BOARDS = statement("graphs/store_boards", Number)
-FINISH = statement("graphs/finish", Ended)
-RESULTS = statement("graphs/results", Result)
-INPUTS = statement("graphs/inputs", Input)
-LIVE_STEPS = statement("graphs/live_steps", Moved)
+INTERN = statement("graphs/intern", InternedGraph)
+DEFINITIONS = statement("graphs/definitions", StoredGraph)
+EXPAND = statement("graphs/expand", RunMove)
+LOCK = statement("graphs/lock", LockedGraphRun)
+FIND = statement("graphs/lock_one", RequestedGraphRun)
+TAKE_COMPLETIONS = statement("graphs/take_completions", StepCompletionRow)
+FIND_COMPLETED = statement("graphs/find_completed", GraphRunId)
+DROP_ORPHANS = statement("graphs/drop_orphans", GraphRunId)
+INSERT_STEPS = statement("graphs/insert_steps", InsertedCount)
+INSERT_NESTED = statement("graphs/insert_nested", GraphRunId)
+STORE_STEP_STATES = statement("graphs/store_step_states", InsertedCount)
+FINISH = statement("graphs/finish", EndedGraphRun)
+RESULTS = statement("graphs/results", StepResult)
+INPUTS = statement("graphs/inputs", GraphInput)
+LIVE_STEPS = statement("graphs/live_steps", RunMove)
 OPEN_STEPS = statement("graphs/open_steps", OpenStep)
-PAUSE = statement("graphs/pause", Touched)
-RESUME = statement("graphs/resume", Touched)
-REOPEN = statement("graphs/reopen", Reopened)
+PAUSE = statement("graphs/pause", GraphRunId)
+RESUME = statement("graphs/resume", GraphRunId)
+REOPEN = statement("graphs/reopen", ReopenedRound)
 
 
-async def intern(conn: Connection, tenant_id: int, definitions: Iterable[str]) -> dict[str, int]:
+async def intern_definitions(
+    conn: Connection, tenant_id: int, definitions: Iterable[str]
+) -> dict[str, int]:
     """Return the ids of a tenant's definitions in canonical JSON: equal ones are equal texts."""
     wanted = {_digest(definition): definition for definition in definitions}
     missing = set(wanted)
@@ -217,15 +219,15 @@ async def intern(conn: Connection, tenant_id: int, definitions: Iterable[str]) -
     return {wanted[digest]: id_ for digest, id_ in ids.items()}
 
 
-async def definitions(conn: Connection, ids: Iterable[int]) -> dict[int, str]:
+async def read_definitions(conn: Connection, ids: Iterable[int]) -> dict[int, str]:
     return {row.id: row.definition for row in await DEFINITIONS.all(conn, ids=sorted(set(ids)))}
 
 
-async def unfold(
+async def expand_graphs(
     conn: Connection, *, session_id: UUID, runs: Sequence[tuple[UUID, int]]
-) -> list[Moved]:
+) -> list[RunMove]:
     """Make claimed graph runs, given with their attempts, wait for their steps."""
-    return await UNFOLD.all(
+    return await EXPAND.all(
         conn,
         session_id=session_id,
         ids=[run_id for run_id, _ in runs],
@@ -233,24 +235,26 @@ async def unfold(
     )
 
 
-async def lock(conn: Connection, ids: Sequence[UUID]) -> list[Locked]:
+async def lock_graph_runs(conn: Connection, ids: Sequence[UUID]) -> list[LockedGraphRun]:
     """Lock the graph runs that no other process advances and that are not paused."""
     return await LOCK.all(conn, ids=ids)
 
 
-async def find(conn: Connection, run_id: UUID, *, tenant_id: int) -> Asked | None:
+async def lock_graph_run(
+    conn: Connection, run_id: UUID, *, tenant_id: int
+) -> RequestedGraphRun | None:
     """Lock one graph run of the tenant; waits until no other process advances it."""
     return await FIND.one(conn, run_id=run_id, tenant_id=tenant_id)
 
 
-async def take_marks(conn: Connection, ids: Sequence[UUID]) -> list[Mark]:
+async def take_completions(conn: Connection, ids: Sequence[UUID]) -> list[StepCompletionRow]:
     """Consume the step completions of graph runs that the caller has locked."""
-    return await TAKE_MARKS.all(conn, ids=ids)
+    return await TAKE_COMPLETIONS.all(conn, ids=ids)
 
 
-async def marked(conn: Connection, *, after: UUID, most: int) -> list[UUID]:
+async def find_completed(conn: Connection, *, after: UUID, limit: int) -> list[UUID]:
     """Return graph runs with step completions, in the order of their ids."""
-    return [row.id for row in await MARKED.all(conn, after=after, most=most)]
+    return [row.id for row in await FIND_COMPLETED.all(conn, after=after, most=limit)]
 
 
 async def drop_orphans(conn: Connection, ids: Sequence[UUID]) -> int:
@@ -263,7 +267,7 @@ async def insert_steps(conn: Connection, steps: Sequence[NewStep]) -> int:
     # Steps of a thousand graph runs of the same graph share few run templates.
     moulds: dict[tuple[object, ...], int] = {}
     for step in steps:
-        moulds.setdefault(step.mould, len(moulds) + 1)
+        moulds.setdefault(step.template, len(moulds) + 1)
     of_step, members, queues, kinds, policies, priorities, guarantees, deadlines = zip(
         *moulds, strict=True
     )
@@ -271,8 +275,8 @@ async def insert_steps(conn: Connection, steps: Sequence[NewStep]) -> int:
         conn,
         ids=[step.id for step in steps],
         graph_run_ids=[step.graph_run_id for step in steps],
-        moulds=[moulds[step.mould] for step in steps],
-        payloads=filled([step.payload for step in steps]),
+        moulds=[moulds[step.template] for step in steps],
+        payloads=omit_nulls([step.payload for step in steps]),
         steps=of_step,
         members=members,
         queue_ids=queues,
@@ -285,7 +289,7 @@ async def insert_steps(conn: Connection, steps: Sequence[NewStep]) -> int:
     return 0 if inserted is None else inserted.number
 
 
-async def insert_nested(conn: Connection, nested: Sequence[NewNested]) -> list[UUID]:
+async def insert_nested_runs(conn: Connection, nested: Sequence[NewNestedRun]) -> list[UUID]:
     """Insert the graph runs of nested graphs, with the completions that start them."""
     rows = await INSERT_NESTED.all(
         conn,
@@ -299,63 +303,65 @@ async def insert_nested(conn: Connection, nested: Sequence[NewNested]) -> list[U
     return [row.id for row in rows]
 
 
-async def store_boards(conn: Connection, boards: Sequence[Board]) -> None:
-    await STORE_BOARDS.one(
+async def store_step_states(conn: Connection, step_states: Sequence[StepStatesUpdate]) -> None:
+    await STORE_STEP_STATES.one(
         conn,
-        run_ids=[states.run_id for states in boards],
-        boards=[states.board for states in boards],
-        rounds=filled([states.rounds for states in boards]),
-        told=filled([states.told for states in boards]),
-        has_ended=[states.has_ended for states in boards],
+        run_ids=[states.run_id for states in step_states],
+        boards=[states.board for states in step_states],
+        rounds=omit_nulls([states.rounds for states in step_states]),
+        told=omit_nulls([states.told for states in step_states]),
+        has_ended=[states.has_ended for states in step_states],
     )
 
 
-async def finish(conn: Connection, endings: Sequence[Ending]) -> list[Ended]:
+async def finish_graph_runs(
+    conn: Connection, endings: Sequence[GraphEnding]
+) -> list[EndedGraphRun]:
     """Move graph runs to history; one missing from the result was ended by another process."""
     return await FINISH.all(
         conn,
         ids=[ending.id for ending in endings],
         states=[ending.state for ending in endings],
-        results=filled([ending.result for ending in endings]),
-        reasons=filled([ending.reason for ending in endings]),
+        results=omit_nulls([ending.result for ending in endings]),
+        reasons=omit_nulls([ending.reason for ending in endings]),
     )
 
 
-async def results(conn: Connection, tenants: Mapping[UUID, int]) -> dict[UUID, Result]:
+async def read_results(conn: Connection, tenants: Mapping[UUID, int]) -> dict[UUID, StepResult]:
     """Return the results of these runs; `tenants` maps each run to its tenant."""
     rows = await RESULTS.all(conn, ids=list(tenants), tenant_ids=list(tenants.values()))
     return {row.id: row for row in rows}
 
 
-async def inputs(conn: Connection, ids: Sequence[UUID]) -> dict[UUID, Input]:
+async def read_inputs(conn: Connection, ids: Sequence[UUID]) -> dict[UUID, GraphInput]:
     return {row.id: row for row in await INPUTS.all(conn, ids=ids)}
 
 
-async def live_steps(
-    conn: Connection, ids: Sequence[UUID], *, stopping: bool, most: int
-) -> list[Moved]:
+async def read_live_steps(
+    conn: Connection, ids: Sequence[UUID], *, stopping: bool, limit: int
+) -> list[RunMove]:
     """Return unfinished runs of the steps of graph runs, optionally with those asked to stop."""
-    return await LIVE_STEPS.all(conn, ids=ids, stopping=stopping, most=most)
+    return await LIVE_STEPS.all(conn, ids=ids, stopping=stopping, most=limit)
 
 
-async def open_steps(conn: Connection, ids: Sequence[UUID]) -> set[tuple[UUID, int]]:
+async def read_open_steps(conn: Connection, ids: Sequence[UUID]) -> set[tuple[UUID, int]]:
     """Return the steps of graph runs that have an unfinished run, as (graph run, step)."""
     return {(row.graph_run_id, row.step) for row in await OPEN_STEPS.all(conn, ids=ids)}
 
 
-async def pause(conn: Connection, run_id: UUID) -> bool:
+async def pause_graph_run(conn: Connection, run_id: UUID) -> bool:
     return await PAUSE.one(conn, run_id=run_id) is not None
 
 
-async def resume(conn: Connection, run_id: UUID) -> bool:
+async def resume_graph_run(conn: Connection, run_id: UUID) -> bool:
     return await RESUME.one(conn, run_id=run_id) is not None
 
 
-async def reopen(conn: Connection, run_id: UUID, *, board: str, told: str) -> bool:
+async def reopen_graph_run(conn: Connection, run_id: UUID, *, board: str, told: str) -> bool:
     return await REOPEN.one(conn, run_id=run_id, board=board, told=told) is not None
 
 
-def filled(column: list[str | None]) -> list[str | None]:
+def omit_nulls(column: list[str | None]) -> list[str | None]:
     """Return a column for unnest; without any value it is empty, and unnest fills in nulls."""
     return column if any(value is not None for value in column) else []
 

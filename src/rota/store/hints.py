@@ -8,40 +8,42 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from rota.store.driver import Connection
-from rota.store.fitness import database_time
+from rota.store.error_translation import translate_errors
+from rota.store.server_check import read_database_time
 from rota.store.statement import statement
-from rota.store.translate import translated
 
 # Waiting runs appeared; jobs were created or edited; runs were asked to cancel; graph runs have
 # step completions that no worker inserted, for example because a user resumed the graph run.
-RUNS: Final = "rota_runs"
-JOBS: Final = "rota_jobs"
-CANCELS: Final = "rota_cancels"
-MARKS: Final = "rota_marks"
+RUNS_CHANNEL: Final = "rota_runs"
+JOBS_CHANNEL: Final = "rota_jobs"
+CANCELS_CHANNEL: Final = "rota_cancels"
+STEP_COMPLETIONS_CHANNEL: Final = "rota_marks"
 
 
-class Sent(NamedTuple):
+class SentHint(NamedTuple):
     sent: str | None
 
 
-GIVE = statement("hints/give", Sent)
+SEND_HINT = statement("hints/send", SentHint)
 
 
-async def give(conn: Connection, channel: str) -> None:
-    await GIVE.one(conn, channel=channel, payload="")
+async def send_hint(conn: Connection, channel: str) -> None:
+    await SEND_HINT.one(conn, channel=channel, payload="")
 
 
-async def check(conn: Connection) -> None:
+async def check_connection(conn: Connection) -> None:
     """Raise `StoreUnavailable` if the server is gone."""
-    await database_time(conn)
+    await read_database_time(conn)
 
 
-async def listen(conn: Connection, channels: tuple[str, ...], heard: Callable[[str], None]) -> None:
+async def listen(
+    conn: Connection, channels: tuple[str, ...], on_hint_channel: Callable[[str], None]
+) -> None:
     """Call `heard` with the channel of each hint for as long as the connection lives."""
 
     def on_hint(_conn: object, _pid: int, channel: str, _payload: str) -> None:
-        heard(channel)
+        on_hint_channel(channel)
 
-    with translated(conn):
+    with translate_errors(conn):
         for channel in channels:
             await conn.add_listener(channel, on_hint)

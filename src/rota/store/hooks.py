@@ -18,12 +18,12 @@ from rota.core.secret_encryption import (
     derive_key_id,
     encrypt_secret,
 )
-from rota.store import tenants, turns
+from rota.store import tenant_locks, tenants
 from rota.store.driver import Connection
 from rota.store.statement import statement
-from rota.store.transaction import joined
+from rota.store.transaction import join_transaction
 
-FREE: Final = "already in use; choose a name that no other hook of the tenant has"
+HOOK_NAME_TAKEN: Final = "already in use; choose a name that no other hook of the tenant has"
 
 
 class Hook(NamedTuple):
@@ -36,7 +36,7 @@ class Hook(NamedTuple):
     used_at: datetime | None
 
 
-class Found(NamedTuple):
+class HookSecrets(NamedTuple):
     id: UUID
     tenant_id: int
     name: str
@@ -48,11 +48,11 @@ class Found(NamedTuple):
     former: bytes | None
 
 
-class Number(NamedTuple):
+class HookCount(NamedTuple):
     number: int
 
 
-class Id(NamedTuple):
+class HookId(NamedTuple):
     id: UUID
 
 
@@ -66,7 +66,7 @@ class NewHook:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seal:
+class HookSeal:
     """The master key, and random bytes that are used once."""
 
     master: bytes
@@ -75,23 +75,23 @@ class Seal:
 
 CREATE = statement("hooks/create", Hook)
 PAGE = statement("hooks/page", Hook)
-COUNT = statement("hooks/count", Number)
+COUNT = statement("hooks/count", HookCount)
 DELETE = statement("hooks/delete", Hook)
 LOCK = statement("hooks/lock", Hook)
 ROTATE = statement("hooks/rotate", Hook)
-REMEMBER = statement("hooks/remember", Id)
-FORGET_DELIVERIES = statement("hooks/forget_deliveries", Id)
-FIND = statement("hooks/find", Found)
-TOUCH = statement("hooks/touch", Id)
+REMEMBER = statement("hooks/record_delivery", HookId)
+FORGET_DELIVERIES = statement("hooks/delete_deliveries", HookId)
+FIND = statement("hooks/find", HookSecrets)
+TOUCH = statement("hooks/record_use", HookId)
 
 
-async def create(conn: Connection, new: NewHook, secret: str, *, with_: Seal) -> Hook:
-    async with joined(conn):
-        await turns.take_turn(conn, tenant_id=new.tenant_id, things="hooks")
+async def create_hook(conn: Connection, new: NewHook, secret: str, *, sealing: HookSeal) -> Hook:
+    async with join_transaction(conn):
+        await tenant_locks.lock_resource(conn, tenant_id=new.tenant_id, resource="hooks")
         count = await COUNT.one(conn, tenant_id=new.tenant_id)
         existing = 0 if count is None else count.number
-        await tenants.allow_one_more(
-            conn, tenant_id=new.tenant_id, quota="max_hooks", there=existing
+        await tenants.check_quota(
+            conn, tenant_id=new.tenant_id, quota="max_hooks", existing=existing
         )
         row = await CREATE.one(
             conn,
@@ -100,20 +100,22 @@ async def create(conn: Connection, new: NewHook, secret: str, *, with_: Seal) ->
             name=new.name,
             type=new.type,
             style=new.style,
-            key_id=derive_key_id(with_.master),
-            ciphertext=_sealed(with_, _place(new.tenant_id, new.id, 1), secret),
+            key_id=derive_key_id(sealing.master),
+            ciphertext=_sealed(sealing, _place(new.tenant_id, new.id, 1), secret),
         )
     if row is None:
-        raise NameTaken("name", new.name, FREE)
+        raise NameTaken("name", new.name, HOOK_NAME_TAKEN)
     return row
 
 
-async def page(conn: Connection, *, tenant_id: int, after: str = "", limit: int = 50) -> list[Hook]:
+async def list_hooks(
+    conn: Connection, *, tenant_id: int, after: str = "", limit: int = 50
+) -> list[Hook]:
     """Return hooks by name, starting after `after`."""
     return await PAGE.all(conn, tenant_id=tenant_id, after=after, most=limit)
 
 
-async def get(conn: Connection, hook_id: UUID, *, tenant_id: int) -> Hook:
+async def lock_hook(conn: Connection, hook_id: UUID, *, tenant_id: int) -> Hook:
     """Return a hook, locked until the end of the transaction."""
     row = await LOCK.one(conn, id=hook_id, tenant_id=tenant_id)
     if row is None:
@@ -121,32 +123,32 @@ async def get(conn: Connection, hook_id: UUID, *, tenant_id: int) -> Hook:
     return row
 
 
-async def delete(conn: Connection, hook_id: UUID, *, tenant_id: int) -> Hook:
+async def delete_hook(conn: Connection, hook_id: UUID, *, tenant_id: int) -> Hook:
     row = await DELETE.one(conn, id=hook_id, tenant_id=tenant_id)
     if row is None:
         raise NotFound("hook", str(hook_id))
     return row
 
 
-async def rotate(
+async def rotate_secret(
     conn: Connection,
     hook_id: UUID,
     secret: str,
     *,
     tenant_id: int,
     former_for: timedelta,
-    with_: Seal,
+    sealing: HookSeal,
 ) -> Hook:
     """Replace the secret of a hook; the previous one stays valid for `former_for`."""
-    async with joined(conn):
-        hook = await get(conn, hook_id, tenant_id=tenant_id)
+    async with join_transaction(conn):
+        hook = await lock_hook(conn, hook_id, tenant_id=tenant_id)
         place = _place(tenant_id, hook_id, hook.version + 1)
         row = await ROTATE.one(
             conn,
             id=hook_id,
             version=hook.version,
-            key_id=derive_key_id(with_.master),
-            ciphertext=_sealed(with_, place, secret),
+            key_id=derive_key_id(sealing.master),
+            ciphertext=_sealed(sealing, place, secret),
             former_for=former_for,
         )
     if row is None:
@@ -154,29 +156,29 @@ async def rotate(
     return row
 
 
-async def find(conn: Connection, hook_id: UUID) -> Found:
+async def find_hook(conn: Connection, hook_id: UUID) -> HookSecrets:
     row = await FIND.one(conn, id=hook_id)
     if row is None:
         raise NotFound("hook", str(hook_id))
     return row
 
 
-async def touch(conn: Connection, hook_id: UUID) -> None:
+async def record_use(conn: Connection, hook_id: UUID) -> None:
     await TOUCH.one(conn, id=hook_id)
 
 
-async def remember(conn: Connection, hook: Found, digest: bytes) -> bool:
+async def record_delivery(conn: Connection, hook: HookSecrets, digest: bytes) -> bool:
     """Record a delivery by its 32-byte digest; return whether it is new."""
     row = await REMEMBER.one(conn, tenant_id=hook.tenant_id, hook_id=hook.id, digest=digest)
     return row is not None
 
 
-async def forget_deliveries(conn: Connection, *, keep: timedelta, limit: int) -> int:
+async def delete_deliveries(conn: Connection, *, keep: timedelta, limit: int) -> int:
     """Delete at most `limit` deliveries older than `keep`; return how many."""
     return len(await FORGET_DELIVERIES.all(conn, keep=keep, most=limit))
 
 
-def secrets_of(hook: Found, master: bytes) -> Sequence[str]:
+def decrypt_secrets(hook: HookSecrets, master: bytes) -> Sequence[str]:
     """Return the valid secrets, newest first."""
     if hook.key_id != derive_key_id(master):
         raise SecretsUnavailable(
@@ -194,5 +196,5 @@ def _place(tenant_id: int, hook_id: UUID, version: int) -> SecretIdentity:
     return SecretIdentity(tenant_id=tenant_id, name=f"hook {hook_id.hex}", version=version)
 
 
-def _sealed(with_: Seal, place: SecretIdentity, secret: str) -> bytes:
+def _sealed(with_: HookSeal, place: SecretIdentity, secret: str) -> bytes:
     return encrypt_secret(with_.master, place, secret.encode(), nonce=with_.nonce)

@@ -15,7 +15,7 @@ from rota.store.hosts import Host, HostList
 
 # read_only_sql_transaction, admin_shutdown, crash_shutdown, cannot_connect_now
 FAILED_HOST_STATES: Final = frozenset({"25006", "57P01", "57P02", "57P03"})
-FAULTS: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError)
+STATEMENT_ERRORS: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError)
 
 
 class HostConnection(asyncpg.Connection):  # type: ignore[misc] # asyncpg has no types
@@ -23,13 +23,13 @@ class HostConnection(asyncpg.Connection):  # type: ignore[misc] # asyncpg has no
 
     __slots__ = ("_failures_before", "_hosts", "host")
 
-    def opened_to(self, host: Host, hosts: HostList, *, failures: int) -> None:
+    def set_host(self, host: Host, hosts: HostList, *, failures: int) -> None:
         """Remember the host, and how often it had failed when this connection was opened."""
         self.host, self._hosts, self._failures_before = host, hosts, failures
 
     def is_expired(self) -> bool:
         """Return whether the host has failed since this connection was opened."""
-        return self._hosts.failures(self.host) != self._failures_before
+        return self._hosts.failure_count(self.host) != self._failures_before
 
     def is_in_transaction(self) -> bool:
         """Raise for a closed connection that it is closed; asyncpg itself fails there."""
@@ -40,14 +40,14 @@ class HostConnection(asyncpg.Connection):  # type: ignore[misc] # asyncpg has no
     async def execute(self, query: str, *args: Any, timeout: float | None = None) -> str:  # noqa: ASYNC109
         try:
             return cast("str", await super().execute(query, *args, timeout=timeout))
-        except FAULTS as error:
+        except STATEMENT_ERRORS as error:
             self._close_if_host_failed(error, timeout)
             raise
 
     async def executemany(self, command: str, args: Any, *, timeout: float | None = None) -> None:  # noqa: ASYNC109
         try:
             await super().executemany(command, args, timeout=timeout)
-        except FAULTS as error:
+        except STATEMENT_ERRORS as error:
             self._close_if_host_failed(error, timeout)
             raise
 
@@ -63,7 +63,7 @@ class HostConnection(asyncpg.Connection):  # type: ignore[misc] # asyncpg has no
                 "list[Any]",
                 await super().fetch(query, *args, timeout=timeout, record_class=record_class),
             )
-        except FAULTS as error:
+        except STATEMENT_ERRORS as error:
             self._close_if_host_failed(error, timeout)
             raise
 
@@ -76,7 +76,7 @@ class HostConnection(asyncpg.Connection):  # type: ignore[misc] # asyncpg has no
     ) -> Any:
         try:
             return await super().fetchrow(query, *args, timeout=timeout, record_class=record_class)
-        except FAULTS as error:
+        except STATEMENT_ERRORS as error:
             self._close_if_host_failed(error, timeout)
             raise
 
@@ -89,7 +89,7 @@ class HostConnection(asyncpg.Connection):  # type: ignore[misc] # asyncpg has no
     ) -> Any:
         try:
             return await super().fetchval(query, *args, column=column, timeout=timeout)
-        except FAULTS as error:
+        except STATEMENT_ERRORS as error:
             self._close_if_host_failed(error, timeout)
             raise
 
@@ -101,12 +101,12 @@ class HostConnection(asyncpg.Connection):  # type: ignore[misc] # asyncpg has no
             return
         # The caller's own timeout says nothing about the server.
         is_silent = isinstance(error, TimeoutError) and timeout is None
-        if is_silent or has_failed_host(error):
+        if is_silent or is_host_failure(error):
             self.terminate()
             self._hosts.record_failure(self.host, seen=self._failures_before)
 
 
-def has_failed_host(error: Exception) -> bool:
+def is_host_failure(error: Exception) -> bool:
     """Return whether an error concerns the whole server, not one statement.
 
     A server that ends a session reports it and disconnects; asyncpg raises the second with the

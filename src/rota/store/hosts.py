@@ -48,7 +48,7 @@ class HostList:
         """Yield each host once, in the current order."""
         return iter(self._order)
 
-    def failures(self, host: Host) -> int:
+    def failure_count(self, host: Host) -> int:
         """Return how often this host has failed since the process started."""
         return self._failures[host]
 

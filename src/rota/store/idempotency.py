@@ -13,41 +13,41 @@ from rota.core.errors import Conflict, InvalidInput, KeyReused, StoreUnavailable
 from rota.store.driver import Connection
 from rota.store.statement import statement
 
-KEEP: Final = timedelta(hours=24)
-MOST_KEY: Final = 255
+KEY_LIFETIME: Final = timedelta(hours=24)
+KEY_MAX_CHARACTERS: Final = 255
 BLANK_BATCH_MAX: Final = 500
 # How long to wait for the same request on another connection, and when the client should retry.
-PATIENCE: Final = "1s"
-RETRY_AFTER: Final = 1.0
-THING: Final = "idempotency key"
+IN_PROGRESS_WAIT: Final = "1s"
+RETRY_AFTER_S: Final = 1.0
+KEY_FIELD: Final = "idempotency key"
 _NO_LOCK: Final = "55P03"
 
 
-class Pruned(NamedTuple):
+class PrunedIdempotencyKey(NamedTuple):
     tenant_id: int
 
 
-class Taken(NamedTuple):
+class BegunKey(NamedTuple):
     patience: str
 
 
-class Before(NamedTuple):
+class EarlierRequest(NamedTuple):
     fingerprint: bytes
     status: int | None
     body: bytes | None
 
 
-class Finished(NamedTuple):
+class FinishedKey(NamedTuple):
     status: int | None
 
 
-class Begun(NamedTuple):
+class BegunRequest(NamedTuple):
     tenant_id: int
     scope: str
     key: str
 
 
-class Replay(NamedTuple):
+class StoredResponse(NamedTuple):
     """The first response."""
 
     status: int
@@ -55,7 +55,7 @@ class Replay(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class IdempotentRequest:
     """A request with a key. `scope` is the key's owner and the operation; `fingerprint` is the
     SHA-256 of everything else that identifies the request.
     """
@@ -66,30 +66,36 @@ class Asked:
     fingerprint: bytes
 
     def __post_init__(self) -> None:
-        is_valid = 1 <= len(self.key) <= MOST_KEY and self.key.isascii() and self.key.isprintable()
+        is_valid = (
+            1 <= len(self.key) <= KEY_MAX_CHARACTERS
+            and self.key.isascii()
+            and self.key.isprintable()
+        )
         if not is_valid:
-            wanted = f"must be 1 to {MOST_KEY} printable ASCII characters"
+            wanted = f"must be 1 to {KEY_MAX_CHARACTERS} printable ASCII characters"
             raise InvalidInput("Idempotency-Key", self.key, wanted)
 
 
-class Answer(NamedTuple):
+class IdempotentResponse(NamedTuple):
     """The response to a request with a key."""
 
-    asked: Asked
+    request: IdempotentRequest
     status: int
     body: bytes
 
 
-BLANK_SECRETS = statement("idempotency/blank_secrets", Pruned)
-PRUNE = statement("idempotency/prune", Pruned)
-BEGIN = statement("idempotency/begin", Taken)
-BEGIN_MANY = statement("idempotency/begin_many", Begun)
-FINISH_MANY = statement("idempotency/finish_many", Finished)
-READ = statement("idempotency/read", Before)
-FINISH = statement("idempotency/finish", Finished)
+BLANK_SECRETS = statement("idempotency/blank_secrets", PrunedIdempotencyKey)
+PRUNE = statement("idempotency/prune", PrunedIdempotencyKey)
+BEGIN = statement("idempotency/begin", BegunKey)
+BEGIN_MANY = statement("idempotency/begin_many", BegunRequest)
+FINISH_MANY = statement("idempotency/finish_many", FinishedKey)
+READ = statement("idempotency/read", EarlierRequest)
+FINISH = statement("idempotency/finish", FinishedKey)
 
 
-async def begin(conn: Connection, asked: Asked, *, keep: timedelta = KEEP) -> Replay | None:
+async def begin_request(
+    conn: Connection, request: IdempotentRequest, *, keep: timedelta = KEY_LIFETIME
+) -> StoredResponse | None:
     """Return None if the request must be executed in this transaction, or its first response.
 
     Raises `KeyReused` if the key was used for another request, and `Conflict` if the same request
@@ -98,71 +104,75 @@ async def begin(conn: Connection, asked: Asked, *, keep: timedelta = KEEP) -> Re
     try:
         fresh = await BEGIN.one(
             conn,
-            tenant_id=asked.tenant_id,
-            scope=asked.scope,
-            key=asked.key,
-            fingerprint=asked.fingerprint,
+            tenant_id=request.tenant_id,
+            scope=request.scope,
+            key=request.key,
+            fingerprint=request.fingerprint,
             keep=keep,
-            patience=PATIENCE,
+            patience=IN_PROGRESS_WAIT,
         )
     except StoreUnavailable as error:
         if not error.reason.startswith(_NO_LOCK):
             raise
         raise _in_progress() from None
-    return await _read_response(conn, asked) if fresh is None else None
+    return await _read_response(conn, request) if fresh is None else None
 
 
-async def finish(conn: Connection, asked: Asked, *, status: int, body: bytes) -> None:
+async def finish_request(
+    conn: Connection, request: IdempotentRequest, *, status: int, body: bytes
+) -> None:
     """Store the response, in the transaction that began the request."""
     row = await FINISH.one(
         conn,
-        tenant_id=asked.tenant_id,
-        scope=asked.scope,
-        key=asked.key,
-        fingerprint=asked.fingerprint,
+        tenant_id=request.tenant_id,
+        scope=request.scope,
+        key=request.key,
+        fingerprint=request.fingerprint,
         status=status,
         body=body,
     )
     if row is None:
-        raise Conflict(THING, "the request was not begun in this transaction")
+        raise Conflict(KEY_FIELD, "the request was not begun in this transaction")
 
 
-async def begin_many(conn: Connection, all_asked: Sequence[Asked]) -> set[Asked]:
+async def begin_requests(
+    conn: Connection, requests: Sequence[IdempotentRequest]
+) -> set[IdempotentRequest]:
     """Return the requests to execute in this transaction: those with unused keys. `begin` decides
     about the others.
     """
     fresh = await BEGIN_MANY.all(
         conn,
-        tenant_ids=[asked.tenant_id for asked in all_asked],
-        scopes=[asked.scope for asked in all_asked],
-        keys=[asked.key for asked in all_asked],
-        fingerprints=[asked.fingerprint for asked in all_asked],
+        tenant_ids=[asked.tenant_id for asked in requests],
+        scopes=[asked.scope for asked in requests],
+        keys=[asked.key for asked in requests],
+        fingerprints=[asked.fingerprint for asked in requests],
     )
     begun = set(fresh)
     return {
         request
-        for request in all_asked
-        if Begun(request.tenant_id, request.scope, request.key) in begun
+        for request in requests
+        if BegunRequest(request.tenant_id, request.scope, request.key) in begun
     }
 
 
-async def finish_many(conn: Connection, answers: Sequence[Answer]) -> None:
+async def finish_requests(conn: Connection, responses: Sequence[IdempotentResponse]) -> None:
     """Store the responses, in the transaction that began the requests."""
     rows = await FINISH_MANY.all(
         conn,
-        tenant_ids=[answer.asked.tenant_id for answer in answers],
-        scopes=[answer.asked.scope for answer in answers],
-        keys=[answer.asked.key for answer in answers],
-        statuses=[answer.status for answer in answers],
-        bodies=[answer.body for answer in answers],
+        tenant_ids=[answer.request.tenant_id for answer in responses],
+        scopes=[answer.request.scope for answer in responses],
+        keys=[answer.request.key for answer in responses],
+        statuses=[answer.status for answer in responses],
+        bodies=[answer.body for answer in responses],
     )
-    if len(rows) != len(answers):
-        raise Conflict(THING, "the request was not begun in this transaction")
+    if len(rows) != len(responses):
+        raise Conflict(KEY_FIELD, "the request was not begun in this transaction")
 
 
-async def prune(conn: Connection, *, keep: timedelta, most: int) -> int:
+async def prune_keys(conn: Connection, *, keep: timedelta, limit: int) -> int:
     """Delete at most `most` keys older than `keep`; return how many."""
-    return len(await PRUNE.all(conn, keep=keep, most=most))
+    return len(await PRUNE.all(conn, keep=keep, most=limit))
 
 
 async def blank_secrets(conn: Connection, *, limit: int = BLANK_BATCH_MAX) -> int:
@@ -175,17 +185,17 @@ async def blank_secrets(conn: Connection, *, limit: int = BLANK_BATCH_MAX) -> in
             return total
 
 
-async def _read_response(conn: Connection, asked: Asked) -> Replay:
+async def _read_response(conn: Connection, asked: IdempotentRequest) -> StoredResponse:
     before = await READ.one(conn, tenant_id=asked.tenant_id, scope=asked.scope, key=asked.key)
     if before is None:
         # Pruned between the two statements: the retry will find the key unused.
         raise _in_progress()
     if before.fingerprint != asked.fingerprint:
-        raise KeyReused(THING, asked.key, "already used for another request; use a new key")
+        raise KeyReused(KEY_FIELD, asked.key, "already used for another request; use a new key")
     if before.status is None or before.body is None:
-        raise Conflict(THING, "already used, and no response was stored; use a new key")
-    return Replay(before.status, before.body)
+        raise Conflict(KEY_FIELD, "already used, and no response was stored; use a new key")
+    return StoredResponse(before.status, before.body)
 
 
 def _in_progress() -> Conflict:
-    return Conflict(THING, "the same request is being processed", retry_after=RETRY_AFTER)
+    return Conflict(KEY_FIELD, "the same request is being processed", retry_after=RETRY_AFTER_S)

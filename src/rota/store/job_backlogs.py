@@ -11,8 +11,8 @@ from rota.core.errors import NotFound
 from rota.core.ids import build_id
 from rota.store import jobs
 from rota.store.driver import Connection
-from rota.store.jobs import Job
-from rota.store.statement import Nothing, statement
+from rota.store.jobs import StoredJob
+from rota.store.statement import NoRow, statement
 
 
 class DecidedUntil(NamedTuple):
@@ -25,11 +25,11 @@ class PausedStretches(NamedTuple):
 
 DECIDED_UNTIL = statement("jobs/decided_until", DecidedUntil)
 READ_STRETCHES = statement("jobs/read_stretches", PausedStretches)
-PIN_PAYLOAD = statement("jobs/pin_payload", Nothing)
-KEEP_STRETCHES = statement("jobs/keep_stretches", Nothing)
+PIN_PAYLOAD = statement("jobs/pin_payload", NoRow)
+KEEP_STRETCHES = statement("jobs/store_stretches", NoRow)
 
 
-async def decided_until(conn: Connection, job_id: UUID, now: datetime) -> datetime:
+async def read_decided_until(conn: Connection, job_id: UUID, now: datetime) -> datetime:
     """Return the latest recorded tick up to now, or when the job was created.
 
     The id of a tick's run begins with its time, so future ones are excluded by id.
@@ -47,14 +47,14 @@ async def read_stretches(conn: Connection, job_id: UUID) -> str | None:
     return None if row is None else row.stretches
 
 
-async def keep_stretches(conn: Connection, job_id: UUID, stretches: str | None) -> None:
+async def store_stretches(conn: Connection, job_id: UUID, stretches: str | None) -> None:
     """Store this for the resumption of a paused job; None deletes it."""
     await KEEP_STRETCHES.all(conn, id=job_id, stretches=stretches)
 
 
-async def pin_payload(conn: Connection, job: Job) -> None:
+async def pin_payload(conn: Connection, job: StoredJob) -> None:
     """Store the job's current payload in its existing runs: workers of the previous release know
     only the job's payload.
     """
-    ids = [run.id for run in await jobs.alive(conn, job.id)]
+    ids = [run.id for run in await jobs.read_unfinished_runs(conn, job.id)]
     await PIN_PAYLOAD.all(conn, id=job.id, run_ids=ids, payload=job.payload or "null")

@@ -15,9 +15,9 @@ from rota.core.outcome import Guarantee
 from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.states import JobState
 from rota.store.driver import Connection
-from rota.store.run_views import LAST_ID, NAMES, refuse_odd_limit, refuse_odd_text
+from rota.store.ordered_scan import SCAN_ROWS_MAX, ordered_scan
+from rota.store.run_views import FIND_NAME_IDS, LAST_ID, check_filter_text, check_page_limit
 from rota.store.statement import Statement, statement
-from rota.store.walking import LOOK, walking
 
 FIRST_TIME: Final = datetime(1, 1, 2, tzinfo=UTC)
 LAST_TIME: Final = datetime(9999, 12, 30, tzinfo=UTC)
@@ -56,21 +56,21 @@ class JobRow(NamedTuple):
     description: str | None = None
 
 
-class Place(NamedTuple):
+class JobPagePosition(NamedTuple):
     """The position at which a page ended."""
 
     created_at: datetime
     id: UUID
 
 
-class Page(NamedTuple):
+class JobPage(NamedTuple):
     """Jobs, newest first, and the position of the next page; None on the last page."""
 
     rows: list[JobRow]
-    after: Place | None
+    after: JobPagePosition | None
 
 
-class Found(NamedTuple):
+class ScannedJob(NamedTuple):
     """A matching job, or how far the scan read."""
 
     id: UUID
@@ -78,11 +78,11 @@ class Found(NamedTuple):
     fits: bool
 
 
-class Named(NamedTuple):
+class FoundJobId(NamedTuple):
     id: UUID
 
 
-class Doing(StrEnum):
+class JobActivity(StrEnum):
     """The activity of a job, in addition to its state."""
 
     # It has a future tick, or a run that waits.
@@ -101,7 +101,7 @@ class JobFilter:
     """
 
     states: frozenset[JobState] = frozenset()
-    doing: frozenset[Doing] = frozenset()
+    doing: frozenset[JobActivity] = frozenset()
     user_id: str | None = None
     kind: str | None = None
     queue: str | None = None
@@ -114,46 +114,46 @@ class JobFilter:
 
     def __post_init__(self) -> None:
         for field in ("user_id", "kind", "queue", "q"):
-            refuse_odd_text(field, getattr(self, field))
+            check_filter_text(field, getattr(self, field))
         for text in self.label or ():
-            refuse_odd_text("label", text)
+            check_filter_text("label", text)
 
 
-WALK = statement("job_views/walk", Found)
-WALK_USER = statement("job_views/walk_user", Found)
-WALK_RUNNING = statement("job_views/walk_running", Found)
+SCAN = statement("job_views/scan", ScannedJob)
+SCAN_USER = statement("job_views/scan_user", ScannedJob)
+SCAN_RUNNING = statement("job_views/scan_running", ScannedJob)
 READ = statement("job_views/read", JobRow)
-FIND = statement("job_views/find", Named)
+FIND = statement("job_views/find", FoundJobId)
 
 
-async def get(conn: Connection, *, tenant_id: int, job_id: UUID) -> JobRow | None:
+async def get_job(conn: Connection, *, tenant_id: int, job_id: UUID) -> JobRow | None:
     """Return a job by id, unless it is deleted."""
     row = await READ.one(conn, tenant_id=tenant_id, ids=[job_id], with_graph=True)
     return None if row is None or row.state is JobState.DELETED else row
 
 
-async def by_name(conn: Connection, *, tenant_id: int, name: str) -> JobRow | None:
+async def get_job_by_name(conn: Connection, *, tenant_id: int, name: str) -> JobRow | None:
     """Return the job that currently has this name."""
-    refuse_odd_text("name", name)
+    check_filter_text("name", name)
     found = await FIND.one(conn, tenant_id=tenant_id, name=name)
-    return None if found is None else await get(conn, tenant_id=tenant_id, job_id=found.id)
+    return None if found is None else await get_job(conn, tenant_id=tenant_id, job_id=found.id)
 
 
-async def page(
+async def list_jobs(
     conn: Connection,
     *,
     tenant_id: int,
     filter: JobFilter,  # noqa: A002 — the word of the API
-    after: Place | None = None,
+    after: JobPagePosition | None = None,
     limit: int = 50,
-) -> Page:
+) -> JobPage:
     """Return matching jobs, newest first, after a position."""
-    refuse_odd_limit(limit)
-    names = await NAMES.one(conn, queue=filter.queue, kind=filter.kind)
+    check_page_limit(limit)
+    names = await FIND_NAME_IDS.one(conn, queue=filter.queue, kind=filter.kind)
     if names is None or _is_unknown(filter, names.queue_id, names.kind_id):
-        return Page([], None)
+        return JobPage([], None)
     walk, more = _choose_scan(filter)
-    async with walking(conn):
+    async with ordered_scan(conn):
         found = await walk.all(
             conn,
             tenant_id=tenant_id,
@@ -165,7 +165,7 @@ async def page(
         )
     ids, following = _cut(found, limit=limit)
     rows = await READ.all(conn, tenant_id=tenant_id, ids=ids, with_graph=False)
-    return Page(rows, following)
+    return JobPage(rows, following)
 
 
 def _is_unknown(chosen: JobFilter, queue_id: int | None, kind_id: int | None) -> bool:
@@ -175,27 +175,27 @@ def _is_unknown(chosen: JobFilter, queue_id: int | None, kind_id: int | None) ->
     )
 
 
-def _choose_scan(chosen: JobFilter) -> tuple[Statement[Found], dict[str, Any]]:
+def _choose_scan(chosen: JobFilter) -> tuple[Statement[ScannedJob], dict[str, Any]]:
     """Return the fastest scan for this filter, and the parameters that only it takes."""
-    if chosen.doing == {Doing.RUNNING} and not chosen.states:
-        return WALK_RUNNING, {"user_id": chosen.user_id}
+    if chosen.doing == {JobActivity.RUNNING} and not chosen.states:
+        return SCAN_RUNNING, {"user_id": chosen.user_id}
     more: dict[str, Any] = {
         "states": sorted(chosen.states) or None,
-        "pending": Doing.PENDING in chosen.doing,
-        "running": Doing.RUNNING in chosen.doing,
-        "look": LOOK,
+        "pending": JobActivity.PENDING in chosen.doing,
+        "running": JobActivity.RUNNING in chosen.doing,
+        "look": SCAN_ROWS_MAX,
     }
     if chosen.user_id is None:
-        return WALK, more
-    return WALK_USER, more | {"user_id": chosen.user_id}
+        return SCAN, more
+    return SCAN_USER, more | {"user_id": chosen.user_id}
 
 
-def _conditions(chosen: JobFilter, after: Place | None) -> dict[str, Any]:
+def _conditions(chosen: JobFilter, after: JobPagePosition | None) -> dict[str, Any]:
     """Return the filter as parameters of all scans."""
-    before = after or Place(LAST_TIME, LAST_ID)
+    before = after or JobPagePosition(LAST_TIME, LAST_ID)
     if chosen.created_before is not None:
         # No id is smaller than this, so the time itself is excluded.
-        before = min(before, Place(chosen.created_before, UUID(int=0)))
+        before = min(before, JobPagePosition(chosen.created_before, UUID(int=0)))
     key, value = chosen.label or (None, None)
     return {
         "label_key": key,
@@ -216,13 +216,13 @@ def name_pattern(part: str | None) -> str | None:
     return f"%{literal}%"
 
 
-def _cut(found: list[Found], *, limit: int) -> tuple[list[UUID], Place | None]:
+def _cut(found: list[ScannedJob], *, limit: int) -> tuple[list[UUID], JobPagePosition | None]:
     """Return the ids of a page and where the next one starts: after its last job, or where the scan
     ended.
     """
     fitting = [row for row in found if row.fits]
     if len(fitting) > limit:
         last = fitting[limit - 1]
-        return [row.id for row in fitting[:limit]], Place(last.created_at, last.id)
-    horizon = next((Place(row.created_at, row.id) for row in found if not row.fits), None)
+        return [row.id for row in fitting[:limit]], JobPagePosition(last.created_at, last.id)
+    horizon = next((JobPagePosition(row.created_at, row.id) for row in found if not row.fits), None)
     return [row.id for row in fitting], horizon

@@ -18,24 +18,24 @@ from rota.core.overlap import ActiveRun, Overlap, WhenQueuePaused
 from rota.core.shard import compute_shard
 from rota.core.states import JobState, RunState
 from rota.store.driver import Connection
-from rota.store.live_runs import array_text
-from rota.store.statement import Nothing, statement
+from rota.store.live_runs import encode_gates
+from rota.store.statement import NoRow, statement
 
-FREE: Final = "already in use; choose a name that no other job of the tenant has"
+JOB_NAME_TAKEN: Final = "already in use; choose a name that no other job of the tenant has"
 TAKEN_SQLSTATE: Final = "23505"
-SKIP: Final = WhenQueuePaused.SKIP.value
+SKIP_WHEN_PAUSED: Final = WhenQueuePaused.SKIP.value
 
 
-class Written(NamedTuple):
+class WrittenJob(NamedTuple):
     id: UUID
 
 
-class Taken(NamedTuple):
+class TakenJobName(NamedTuple):
     tenant_id: int
     name: str
 
 
-class Payload(NamedTuple):
+class JobPayload(NamedTuple):
     """The payload and overlap rule of a job at one version."""
 
     id: UUID
@@ -44,12 +44,12 @@ class Payload(NamedTuple):
     forbids_overlap: bool
 
 
-class Paused(NamedTuple):
+class PausedJob(NamedTuple):
     id: UUID
     version: int
 
 
-class Job(NamedTuple):
+class StoredJob(NamedTuple):
     """The fields of a job that a change or a run needs; JSON as text.
 
     `version` rises whenever a tick that is being decided must be decided again: with an edit, a
@@ -78,24 +78,24 @@ class Job(NamedTuple):
     definition_version: int = 1
 
 
-class Cursor(NamedTuple):
+class JobCursor(NamedTuple):
     tick_at: datetime
     fire_at: datetime | None
     fired: int | None = None
     schedule_id: int | None = None
 
 
-class Living(NamedTuple):
+class UnfinishedRun(NamedTuple):
     id: UUID
     state: RunState
     attempt: int
 
 
-class Version(NamedTuple):
+class StoredJobVersion(NamedTuple):
     version: int
 
 
-class Record(NamedTuple):
+class SkippedRun(NamedTuple):
     """A tick that did not become a run, or a run that was refused."""
 
     id: UUID
@@ -121,7 +121,7 @@ class NewJob:
     priority: int = 5
     overlap: str = "skip"
     keep_first: bool = False
-    when_queue_paused: str = SKIP
+    when_queue_paused: str = SKIP_WHEN_PAUSED
     guarantee: Guarantee = Guarantee.AT_LEAST_ONCE
     schedule: str | None = None
     schedule_id: int | None = None
@@ -139,7 +139,7 @@ class NewJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class JobChange:
     """The new fields of a job; all others stay. `is_edit`: its definition changed."""
 
     state: JobState
@@ -149,12 +149,12 @@ class Change:
     payload: str | None
     gates: tuple[int, ...] = ()
     deadline: timedelta | None = None
-    cursor: Cursor | None = None
+    cursor: JobCursor | None = None
     is_edit: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Description:
+class JobDescription:
     """The fields to change; None keeps the current value, an empty `user_id` removes the user."""
 
     name: str | None = None
@@ -163,31 +163,31 @@ class Description:
     details: Mapping[str, object] = field(default_factory=dict)
 
 
-INSERT_MANY = statement("jobs/insert_many", Nothing)
-DESCRIBE = statement("jobs/describe", Written)
-DESCRIBES_ANEW = statement("jobs/describes_anew", Written)
-TAKEN = statement("jobs/taken", Taken)
-PAYLOADS = statement("jobs/payloads", Payload)
-PAUSE = statement("jobs/pause", Paused)
-READ = statement("jobs/read", Job)
-LOCK = statement("jobs/lock", Job)
-LOCK_CURSOR = statement("jobs/lock_cursor", Cursor)
-ALIVE = statement("jobs/alive", Living)
-TOUCH = statement("jobs/touch", Version)
-REPLACE = statement("jobs/replace", Version)
-RECORD = statement("jobs/record", Written)
-SUPERSEDE = statement("jobs/supersede", Written)
+INSERT_MANY = statement("jobs/insert_many", NoRow)
+DESCRIBE = statement("jobs/describe", WrittenJob)
+DIFFERS = statement("jobs/differs", WrittenJob)
+TAKEN = statement("jobs/taken_names", TakenJobName)
+PAYLOADS = statement("jobs/payloads", JobPayload)
+PAUSE = statement("jobs/pause", PausedJob)
+READ = statement("jobs/read", StoredJob)
+LOCK = statement("jobs/lock", StoredJob)
+LOCK_CURSOR = statement("jobs/lock_cursor", JobCursor)
+READ_UNFINISHED = statement("jobs/unfinished_runs", UnfinishedRun)
+RAISE_VERSION = statement("jobs/raise_version", StoredJobVersion)
+REPLACE = statement("jobs/replace", StoredJobVersion)
+RECORD = statement("jobs/record", WrittenJob)
+SUPERSEDE = statement("jobs/supersede", WrittenJob)
 
 
-async def insert_many(conn: Connection, jobs: Sequence[NewJob]) -> list[UUID]:
+async def insert_jobs(conn: Connection, jobs: Sequence[NewJob]) -> list[UUID]:
     """Insert jobs and their cursors, all or none; a name in use refuses them all."""
-    with refusing_taken([job.name for job in jobs]):
+    with translate_taken_names([job.name for job in jobs]):
         await INSERT_MANY.all(conn, **_columns(jobs))
     return [job.id for job in jobs]
 
 
 @contextmanager
-def refusing_taken(names: Sequence[str]) -> Iterator[None]:
+def translate_taken_names(names: Sequence[str]) -> Iterator[None]:
     """Translate a unique violation: another transaction took a name since it was checked. With
     several names it is unknown which one, because the transaction is aborted.
     """
@@ -197,45 +197,45 @@ def refusing_taken(names: Sequence[str]) -> Iterator[None]:
         if error.sqlstate != TAKEN_SQLSTATE or "jobs_name" not in error.message:
             raise
         if len(names) == 1:
-            raise NameTaken("jobs[0].name", names[0], FREE) from None
-        raise NameTaken("name", "one of them", FREE) from None
+            raise NameTaken("jobs[0].name", names[0], JOB_NAME_TAKEN) from None
+        raise NameTaken("name", "one of them", JOB_NAME_TAKEN) from None
 
 
-async def refuse_taken(conn: Connection, named: Sequence[tuple[int, str]]) -> None:
+async def refuse_taken_names(conn: Connection, pairs: Sequence[tuple[int, str]]) -> None:
     """Raise `NameTaken` for the first of these (tenant, name) pairs that already exists."""
     rows = await TAKEN.all(
-        conn, tenant_ids=[tenant for tenant, _ in named], names=[name for _, name in named]
+        conn, tenant_ids=[tenant for tenant, _ in pairs], names=[name for _, name in pairs]
     )
-    for index, pair in enumerate(named if rows else ()):
+    for index, pair in enumerate(pairs if rows else ()):
         if pair in rows:
-            raise NameTaken(f"jobs[{index}].name", pair[1], FREE)
+            raise NameTaken(f"jobs[{index}].name", pair[1], JOB_NAME_TAKEN)
 
 
-async def payloads(conn: Connection, versions: Sequence[tuple[UUID, int]]) -> list[Payload]:
+async def read_payloads(conn: Connection, versions: Sequence[tuple[UUID, int]]) -> list[JobPayload]:
     """Return the payloads of jobs at these versions, which their runs refer to."""
     ids, numbers = zip(*versions, strict=True)
     return await PAYLOADS.all(conn, ids=ids, versions=numbers)
 
 
-async def pause(conn: Connection, *, ids: Sequence[UUID], held: str) -> list[UUID]:
+async def pause_jobs(conn: Connection, *, ids: Sequence[UUID], held: str) -> list[UUID]:
     """Pause jobs; once this has returned, no more of their ticks are decided."""
     return [row.id for row in await PAUSE.all(conn, ids=ids, held=held)]
 
 
-async def read(conn: Connection, ids: Sequence[UUID]) -> dict[UUID, Job]:
+async def read_jobs(conn: Connection, ids: Sequence[UUID]) -> dict[UUID, StoredJob]:
     """Return jobs by id, without deleted ones."""
     return {row.id: row for row in await READ.all(conn, ids=ids)}
 
 
-async def lock(conn: Connection, id_: UUID) -> Job:
+async def lock_job(conn: Connection, id_: UUID) -> StoredJob:
     """Return one job, locked until the end of the transaction."""
-    found = await lock_many(conn, [id_])
+    found = await lock_jobs(conn, [id_])
     if not found:
         raise NotFound("job", str(id_))
     return found[0]
 
 
-async def lock_many(conn: Connection, ids: Sequence[UUID]) -> list[Job]:
+async def lock_jobs(conn: Connection, ids: Sequence[UUID]) -> list[StoredJob]:
     """Lock several jobs, without deleted ones."""
     found = await LOCK.all(conn, ids=ids)
     # If a job's policy changed while this waited for the lock, the job is locked, but the join used
@@ -243,25 +243,27 @@ async def lock_many(conn: Connection, ids: Sequence[UUID]) -> list[Job]:
     return found if len(found) == len(set(ids)) else await LOCK.all(conn, ids=ids)
 
 
-async def lock_cursor(conn: Connection, id_: UUID) -> Cursor | None:
+async def lock_cursor(conn: Connection, id_: UUID) -> JobCursor | None:
     """Return the cursor of a job that the caller has locked; None without future ticks."""
     return await LOCK_CURSOR.one(conn, id=id_)
 
 
-async def alive(conn: Connection, id_: UUID, *, backfills: bool = True) -> list[ActiveRun]:
+async def read_unfinished_runs(
+    conn: Connection, id_: UUID, *, backfills: bool = True
+) -> list[ActiveRun]:
     """Return the unfinished runs of a job, with or without those of backfills."""
-    return [ActiveRun(*row) for row in await ALIVE.all(conn, id=id_, backfills=backfills)]
+    return [ActiveRun(*row) for row in await READ_UNFINISHED.all(conn, id=id_, backfills=backfills)]
 
 
-async def touch(conn: Connection, id_: UUID) -> int:
+async def raise_version(conn: Connection, id_: UUID) -> int:
     """Make a tick that is being decided now be decided again, after this transaction."""
-    row = await TOUCH.one(conn, id=id_)
+    row = await RAISE_VERSION.one(conn, id=id_)
     if row is None:
         raise NotFound("job", str(id_))
     return row.version
 
 
-async def replace(conn: Connection, job: Job, change: Change) -> int:
+async def replace_job(conn: Connection, job: StoredJob, change: JobChange) -> int:
     """Write the changes of a job that the caller has locked; return its new version.
 
     `job` carries the new kind, graph, queue, priority, overlap policy and similar fields.
@@ -298,25 +300,27 @@ async def replace(conn: Connection, job: Job, change: Change) -> int:
     return row.version
 
 
-async def describes_anew(conn: Connection, id_: UUID, described: Description) -> bool:
+async def is_described_differently(
+    conn: Connection, id_: UUID, description: JobDescription
+) -> bool:
     """Return whether a description differs from the job that the caller has locked."""
-    if described == Description():
+    if description == JobDescription():
         return False
-    return await DESCRIBES_ANEW.one(conn, id=id_, **_described(described)) is not None
+    return await DIFFERS.one(conn, id=id_, **_described(description)) is not None
 
 
-async def describe(conn: Connection, id_: UUID, described: Description) -> None:
+async def describe_job(conn: Connection, id_: UUID, description: JobDescription) -> None:
     """Change the name, labels or user of a job that the caller has locked."""
     try:
-        await DESCRIBE.one(conn, id=id_, **_described(described))
+        await DESCRIBE.one(conn, id=id_, **_described(description))
     except StoreFailed as error:
         if error.sqlstate != TAKEN_SQLSTATE:
             raise
-        raise NameTaken("name", described.name, FREE) from None
+        raise NameTaken("name", description.name, JOB_NAME_TAKEN) from None
 
 
-async def record(
-    conn: Connection, job: Job, records: Sequence[Record], *, trigger: str = "tick"
+async def record_skipped(
+    conn: Connection, job: StoredJob, records: Sequence[SkippedRun], *, trigger: str = "tick"
 ) -> list[UUID]:
     """Record ticks that did not become runs."""
     rows = await RECORD.all(
@@ -338,12 +342,12 @@ async def record(
     return [row.id for row in rows]
 
 
-async def supersede(conn: Connection, ids: Sequence[UUID], *, into: UUID) -> list[UUID]:
+async def supersede_runs(conn: Connection, ids: Sequence[UUID], *, into: UUID) -> list[UUID]:
     """End waiting runs that another run replaces."""
     return [row.id for row in await SUPERSEDE.all(conn, ids=ids, into_id=into)]
 
 
-def _described(described: Description) -> dict[str, object]:
+def _described(described: JobDescription) -> dict[str, object]:
     return {
         "name": described.name,
         "labels": described.labels,
@@ -379,9 +383,9 @@ def _columns(jobs: Sequence[NewJob]) -> dict[str, list[object]]:
         "fired": [job.fired for job in jobs],
         "schedule_ids": [job.schedule_id for job in jobs],
         "shards": [compute_shard(job.id) for job in jobs],
-        "gates": [array_text(job.gates) for job in jobs],
+        "gates": [encode_gates(job.gates) for job in jobs],
         "deadlines": [job.deadline for job in jobs],
         "graph_ids": [job.graph_id for job in jobs],
-        "when_queue_paused": pauses if set(pauses) - {SKIP} else [],
+        "when_queue_paused": pauses if set(pauses) - {SKIP_WHEN_PAUSED} else [],
         **{f"each_{name}": [job.details.get(name) for job in detailed] for name in DETAIL_COLUMNS},
     }

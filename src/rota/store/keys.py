@@ -15,22 +15,22 @@ from rota.core.access import Principal, Role
 from rota.core.api_keys import ApiKey
 from rota.core.errors import Conflict, InvalidInput, NotFound
 from rota.core.submissions import check_visible_name
-from rota.store import names, tenants, turns
+from rota.store import interning, tenant_locks, tenants
 from rota.store.driver import Connection
 from rota.store.statement import statement
-from rota.store.transaction import joined
+from rota.store.transaction import join_transaction
 
-LIFETIME: Final = timedelta(days=90)
-LONGEST_LIFETIME: Final = timedelta(days=366)
+KEY_LIFETIME: Final = timedelta(days=90)
+KEY_LIFETIME_MAX: Final = timedelta(days=366)
 # How long before its expiry Rota warns about a key.
 EXPIRY_WARNING: Final = timedelta(days=14)
-SHORTEST_LIFETIME: Final = timedelta(minutes=1)
-FIRST_KEY: Final = "first key of the platform"
+KEY_LIFETIME_MIN: Final = timedelta(minutes=1)
+BOOTSTRAP_KEY_NAME: Final = "first key of the platform"
 _LOWEST: Final = UUID(int=0)
 _PLATFORM: Final = 0
 
 
-class Key(NamedTuple):
+class KeyRow(NamedTuple):
     """A key as lists show it."""
 
     id: UUID
@@ -45,7 +45,7 @@ class Key(NamedTuple):
     used_at: datetime | None
 
 
-class Found(NamedTuple):
+class KeyOwner(NamedTuple):
     key_id: UUID
     tenant_id: int
     tenant: str
@@ -55,7 +55,7 @@ class Found(NamedTuple):
     expires_at: datetime | None
 
 
-class Touched(NamedTuple):
+class TouchedKey(NamedTuple):
     id: UUID
 
 
@@ -65,11 +65,11 @@ class ExpiringKey(NamedTuple):
     expires_at: datetime
 
 
-class Number(NamedTuple):
+class KeyRowCount(NamedTuple):
     number: int
 
 
-class Exists(NamedTuple):
+class PlatformKeyExists(NamedTuple):
     found: bool
 
 
@@ -83,43 +83,43 @@ class NewKey:
     role: Role
     key: ApiKey
     user_id: str | None = None
-    lifetime: timedelta = LIFETIME
+    lifetime: timedelta = KEY_LIFETIME
 
     def __post_init__(self) -> None:
-        if not SHORTEST_LIFETIME <= self.lifetime <= LONGEST_LIFETIME:
+        if not KEY_LIFETIME_MIN <= self.lifetime <= KEY_LIFETIME_MAX:
             raise InvalidInput("lifetime", self.lifetime, "must be from one minute to one year")
 
 
-CREATE = statement("keys/create", Key)
-PAGE = statement("keys/page", Key)
-FIND = statement("keys/find", Found)
-REVOKE = statement("keys/revoke", Key)
-TOUCH = statement("keys/touch", Touched)
-COUNT = statement("keys/count", Number)
+CREATE = statement("keys/create", KeyRow)
+PAGE = statement("keys/page", KeyRow)
+FIND = statement("keys/find", KeyOwner)
+REVOKE = statement("keys/revoke", KeyRow)
+TOUCH = statement("keys/record_use", TouchedKey)
+COUNT = statement("keys/count", KeyRowCount)
 EXPIRING_PLATFORM = statement("keys/expiring_platform", ExpiringKey)
-REVOKE_PLATFORM = statement("keys/revoke_platform", Touched)
-HAS_PLATFORM = statement("keys/has_platform", Exists)
+REVOKE_PLATFORM = statement("keys/revoke_platform", TouchedKey)
+HAS_PLATFORM = statement("keys/has_platform", PlatformKeyExists)
 
 
-async def create(conn: Connection, new: NewKey) -> Key:
+async def create_key(conn: Connection, new: NewKey) -> KeyRow:
     """Store a key, which is valid from now on."""
     return await _create(conn, new, lifetime=new.lifetime)
 
 
-async def page(
+async def list_keys(
     conn: Connection, *, tenant_id: int, after: UUID | None = None, limit: int = 50
-) -> list[Key]:
+) -> list[KeyRow]:
     """Return the keys of a tenant, oldest first, including revoked and expired ones."""
     return await PAGE.all(conn, tenant_id=tenant_id, after=after or _LOWEST, most=limit)
 
 
-async def find(conn: Connection, *, digest: bytes) -> Principal | None:
+async def find_principal(conn: Connection, *, digest: bytes) -> Principal | None:
     """Return the owner of a key; None if it does not exist, has expired or was revoked."""
     row = await FIND.one(conn, digest=digest)
     return None if row is None else Principal(**row._asdict())
 
 
-async def revoke(conn: Connection, *, tenant_id: int, key_id: UUID) -> Key:
+async def revoke_key(conn: Connection, *, tenant_id: int, key_id: UUID) -> KeyRow:
     """Revoke a key. Revoking it again changes nothing."""
     row = await REVOKE.one(conn, tenant_id=tenant_id, id=key_id)
     if row is None:
@@ -127,12 +127,12 @@ async def revoke(conn: Connection, *, tenant_id: int, key_id: UUID) -> Key:
     return row
 
 
-async def touch(conn: Connection, *, tenant_id: int, key_id: UUID) -> bool:
+async def record_use(conn: Connection, *, tenant_id: int, key_id: UUID) -> bool:
     """Record that a key is used, at most once a minute; return whether a row was written."""
     return await TOUCH.one(conn, tenant_id=tenant_id, id=key_id) is not None
 
 
-async def count(conn: Connection, *, tenant_id: int) -> int:
+async def count_valid_keys(conn: Connection, *, tenant_id: int) -> int:
     """Count the valid keys of a tenant."""
     row = await COUNT.one(conn, tenant_id=tenant_id)
     return 0 if row is None else row.number
@@ -149,13 +149,15 @@ async def ensure_admin_key(
     access to the machine is never locked out.
     """
     key = api_keys.create_key(bits)
-    async with joined(conn):
-        await turns.take_turn(conn, tenant_id=_PLATFORM, things="first keys")
+    async with join_transaction(conn):
+        await tenant_locks.lock_resource(conn, tenant_id=_PLATFORM, resource="first keys")
         exists = await HAS_PLATFORM.one(conn)
         if exists is not None and exists.found:
             return None
-        tenant_id = (await names.tenant_ids(conn, [tenant]))[tenant]
-        new = NewKey(id=key_id, tenant_id=tenant_id, name=FIRST_KEY, role=Role.PLATFORM, key=key)
+        tenant_id = (await interning.find_tenant_ids(conn, [tenant]))[tenant]
+        new = NewKey(
+            id=key_id, tenant_id=tenant_id, name=BOOTSTRAP_KEY_NAME, role=Role.PLATFORM, key=key
+        )
         await _create(conn, new, lifetime=new.lifetime)
     return key.text
 
@@ -165,28 +167,30 @@ async def renew_admin_key(
 ) -> str:
     """Create a new bootstrap admin key and revoke the previous ones; return its text."""
     key = api_keys.create_key(bits)
-    async with joined(conn):
-        await turns.take_turn(conn, tenant_id=_PLATFORM, things="first keys")
-        tenant_id = (await names.tenant_ids(conn, [tenant]))[tenant]
-        await REVOKE_PLATFORM.all(conn, name=FIRST_KEY, kept_id=key_id)
-        new = NewKey(id=key_id, tenant_id=tenant_id, name=FIRST_KEY, role=Role.PLATFORM, key=key)
+    async with join_transaction(conn):
+        await tenant_locks.lock_resource(conn, tenant_id=_PLATFORM, resource="first keys")
+        tenant_id = (await interning.find_tenant_ids(conn, [tenant]))[tenant]
+        await REVOKE_PLATFORM.all(conn, name=BOOTSTRAP_KEY_NAME, kept_id=key_id)
+        new = NewKey(
+            id=key_id, tenant_id=tenant_id, name=BOOTSTRAP_KEY_NAME, role=Role.PLATFORM, key=key
+        )
         await _create(conn, new, lifetime=new.lifetime)
     return key.text
 
 
-async def expiring_admin_keys(conn: Connection, *, within: timedelta) -> list[ExpiringKey]:
+async def read_expiring_admin_keys(conn: Connection, *, within: timedelta) -> list[ExpiringKey]:
     """Return the bootstrap admin keys that expire within this time."""
-    return await EXPIRING_PLATFORM.all(conn, name=FIRST_KEY, within=within)
+    return await EXPIRING_PLATFORM.all(conn, name=BOOTSTRAP_KEY_NAME, within=within)
 
 
-async def _create(conn: Connection, new: NewKey, *, lifetime: timedelta) -> Key:
-    async with joined(conn):
-        await turns.take_turn(conn, tenant_id=new.tenant_id, things="keys")
+async def _create(conn: Connection, new: NewKey, *, lifetime: timedelta) -> KeyRow:
+    async with join_transaction(conn):
+        await tenant_locks.lock_resource(conn, tenant_id=new.tenant_id, resource="keys")
         if new.role is not Role.PLATFORM:
             # A tenant's keys must not lock out the operator of the installation.
-            existing = await count(conn, tenant_id=new.tenant_id)
-            await tenants.allow_one_more(
-                conn, tenant_id=new.tenant_id, quota="max_keys", there=existing
+            existing = await count_valid_keys(conn, tenant_id=new.tenant_id)
+            await tenants.check_quota(
+                conn, tenant_id=new.tenant_id, quota="max_keys", existing=existing
             )
         row = await CREATE.one(
             conn,

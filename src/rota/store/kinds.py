@@ -13,7 +13,7 @@ from rota.store.driver import Connection
 from rota.store.statement import statement
 
 
-class Described(NamedTuple):
+class DescribedKind(NamedTuple):
     id: int
 
 
@@ -29,15 +29,15 @@ class KindRow(NamedTuple):
     payload_schema: str | None
 
 
-DESCRIBE = statement("kinds/describe", Described)
-DESCRIBE_TASKS = statement("kinds/describe_tasks", Described)
-DESCRIBE_EXACTLY_ONCE = statement("kinds/describe_exactly_once", Described)
-NAME_OF = statement("kinds/name_of", KindName)
+DESCRIBE = statement("kinds/describe", DescribedKind)
+DESCRIBE_TASKS = statement("kinds/describe_tasks", DescribedKind)
+DESCRIBE_EXACTLY_ONCE = statement("kinds/describe_exactly_once", DescribedKind)
+NAME_OF = statement("kinds/read_name", KindName)
 WITHOUT_EXACTLY_ONCE = statement("kinds/without_exactly_once", KindName)
-LISTED = statement("kinds/listed", KindRow)
+LIST_KINDS = statement("kinds/list", KindRow)
 
 
-async def describe(conn: Connection, schemas: Mapping[str, Mapping[str, Any]]) -> int:
+async def describe_schemas(conn: Connection, schemas: Mapping[str, Mapping[str, Any]]) -> int:
     """Store the schemas of payloads; return how many were new."""
     described = [(kind, json.dumps(_in_order(body))) for kind, body in sorted(schemas.items())]
     if not described:
@@ -72,12 +72,12 @@ async def describe_exactly_once(conn: Connection, capable: Mapping[str, bool]) -
     return len(rows)
 
 
-async def name_of(conn: Connection, kind_id: int) -> str | None:
+async def read_name(conn: Connection, kind_id: int) -> str | None:
     row = await NAME_OF.one(conn, kind_id=kind_id)
     return None if row is None else row.name
 
 
-async def without_exactly_once(conn: Connection, names: Collection[str]) -> set[str]:
+async def find_without_exactly_once(conn: Connection, names: Collection[str]) -> set[str]:
     """Return the kinds that do not support exactly-once, according to a worker."""
     return {row.name for row in await WITHOUT_EXACTLY_ONCE.all(conn, kinds=sorted(names))}
 
@@ -87,5 +87,5 @@ def _in_order(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {**schema, "x-order": list(schema.get("properties", ()))}
 
 
-async def listed(conn: Connection, *, limit: int = 1000) -> list[KindRow]:
-    return await LISTED.all(conn, most=limit)
+async def list_kinds(conn: Connection, *, limit: int = 1000) -> list[KindRow]:
+    return await LIST_KINDS.all(conn, most=limit)

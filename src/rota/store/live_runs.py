@@ -19,10 +19,10 @@ from rota.core.settlement import WORKER_LOSSES_MAX
 from rota.core.states import RunState
 from rota.store.driver import Connection
 from rota.store.statement import statement
-from rota.store.transaction import joined
+from rota.store.transaction import join_transaction
 
 
-class Found(NamedTuple):
+class UnknownLane(NamedTuple):
     """A lane with waiting runs that the caller did not know."""
 
     tenant_id: int
@@ -30,7 +30,7 @@ class Found(NamedTuple):
     head_at: datetime
 
 
-class Claimed(NamedTuple):
+class ClaimedRun(NamedTuple):
     """A run claimed by this session. Without its own payload, it uses the job's.
 
     Holds only what execution needs: every column costs a third of a microsecond to decode.
@@ -53,14 +53,14 @@ class Claimed(NamedTuple):
     payload: str | None
 
 
-class Moved(NamedTuple):
+class RunMove(NamedTuple):
     """A run that changed, and its new state."""
 
     id: UUID
     state: RunState
 
 
-class Finished(NamedTuple):
+class FinishedBatch(NamedTuple):
     """The runs of a batch that ended, as two lists, because decoding a row per run would cost more
     than the rest of the round trip; and the graph runs of which some of them are steps.
     """
@@ -70,18 +70,18 @@ class Finished(NamedTuple):
     graph_run_ids: list[UUID] | None
 
 
-class Stored(NamedTuple):
+class FinishedRuns(NamedTuple):
     """The final states of runs moved to history, and the graph runs with new step completions."""
 
     states: dict[UUID, RunState]
     graph_run_ids: list[UUID]
 
 
-class Made(NamedTuple):
+class RunId(NamedTuple):
     id: UUID
 
 
-class Run(NamedTuple):
+class StoredRun(NamedTuple):
     """A run, unfinished or finished."""
 
     id: UUID
@@ -99,7 +99,7 @@ class Run(NamedTuple):
     reason: str | None
 
 
-class Walk(NamedTuple):
+class LaneScan(NamedTuple):
     """How many runs a claim may take from one lane, and where the lane's live entries begin."""
 
     lane: Lane
@@ -127,7 +127,7 @@ class NewRun:
     gates: tuple[int, ...] = ()
 
 
-class Ending(NamedTuple):
+class RunEnding(NamedTuple):
     """The last attempt of a run, as its worker reports it. `failures` is None if unchanged."""
 
     id: UUID
@@ -138,7 +138,7 @@ class Ending(NamedTuple):
     reason: str | None = None
 
 
-class PutBack(NamedTuple):
+class ReturnedAttempt(NamedTuple):
     """An attempt after which the run waits again; `outcome` is recorded in the attempts."""
 
     id: UUID
@@ -152,53 +152,53 @@ class PutBack(NamedTuple):
 
 STATES = {state.value: state for state in RunState}
 
-SURVEY = statement("live_runs/survey", Found)
-SURVEY_TENANTS = statement("live_runs/survey_tenants", Found)
-CLAIM = statement("live_runs/claim", Claimed)
-FINISH = statement("live_runs/finish", Finished)
-PUT_BACK = statement("live_runs/put_back", Moved)
-RELEASE_UNKNOWN = statement("live_runs/release_unknown", Made)
-RECLAIM = statement("live_runs/reclaim", Moved)
-CANCEL = statement("live_runs/cancel", Moved)
-CANCEL_NOW = statement("live_runs/cancel_now", Made)
-EXPIRE = statement("live_runs/expire", Made)
-REPLAY = statement("live_runs/replay", Made)
-INSERT_MANY = statement("live_runs/insert_many", Made)
-INSERT_ONE = statement("live_runs/insert_one", Made)
-DROP_REPEATED = statement("live_runs/drop_repeated", Made)
-GET = statement("live_runs/get", Run)
+SURVEY = statement("live_runs/survey", UnknownLane)
+SURVEY_TENANTS = statement("live_runs/survey_tenants", UnknownLane)
+CLAIM = statement("live_runs/claim", ClaimedRun)
+FINISH = statement("live_runs/finish", FinishedBatch)
+PUT_BACK = statement("live_runs/put_back", RunMove)
+RELEASE_UNKNOWN = statement("live_runs/release_unknown", RunId)
+RECLAIM = statement("live_runs/reclaim", RunMove)
+CANCEL = statement("live_runs/cancel", RunMove)
+CANCEL_NOW = statement("live_runs/cancel_now", RunId)
+EXPIRE = statement("live_runs/expire", RunId)
+REPLAY = statement("live_runs/requeue", RunId)
+INSERT_MANY = statement("live_runs/insert_many", RunId)
+INSERT_ONE = statement("live_runs/insert_one", RunId)
+DROP_REPEATED = statement("live_runs/drop_repeated", RunId)
+GET = statement("live_runs/get", StoredRun)
 
 
-async def survey(
+async def survey_lanes(
     conn: Connection,
     *,
     queue_id: int,
     known: Sequence[Lane],
     tenant_ids: Sequence[int] | None = None,
-    most: int = 1000,
-) -> list[Found]:
+    limit: int = 1000,
+) -> list[UnknownLane]:
     """Return unknown lanes of a queue with waiting runs, of these tenants or of all."""
     conditions = {
         "queue_id": queue_id,
         "tenant_ids": [lane.tenant for lane in known],
         "priorities": [lane.priority for lane in known],
-        "most": most,
+        "most": limit,
     }
     if tenant_ids is None:
         return await SURVEY.all(conn, **conditions)
     return await SURVEY_TENANTS.all(conn, served_ids=tenant_ids, **conditions)
 
 
-async def claim(  # noqa: PLR0913 — the parameters of the statement
+async def claim_runs(  # noqa: PLR0913 — the parameters of the statement
     conn: Connection,
     *,
     session_id: UUID,
     queue_id: int,
     kind_ids: Sequence[int],
-    walks: Sequence[Walk],
+    scans: Sequence[LaneScan],
     room: int,
     ahead: timedelta = timedelta(0),
-) -> list[Claimed]:
+) -> list[ClaimedRun]:
     """Claim at most `room` runs that are ready, or will be within `ahead`, lane by lane in the
     given order. The caller must not start a run before it is ready.
     """
@@ -207,24 +207,26 @@ async def claim(  # noqa: PLR0913 — the parameters of the statement
         session_id=session_id,
         queue_id=queue_id,
         kind_ids=kind_ids,
-        tenant_ids=[walk.lane.tenant for walk in walks],
-        priorities=[walk.lane.priority for walk in walks],
-        lows=[walk.low for walk in walks],
-        low_ids=[walk.low_id for walk in walks],
-        shares=[walk.share for walk in walks],
+        tenant_ids=[walk.lane.tenant for walk in scans],
+        priorities=[walk.lane.priority for walk in scans],
+        lows=[walk.low for walk in scans],
+        low_ids=[walk.low_id for walk in scans],
+        shares=[walk.share for walk in scans],
         room=room,
         ahead=ahead,
     )
 
 
-async def finish(
-    conn: Connection, *, session_id: UUID, endings: Sequence[Ending]
+async def finish_runs(
+    conn: Connection, *, session_id: UUID, endings: Sequence[RunEnding]
 ) -> dict[UUID, RunState]:
     """Move ended runs to history. A run missing from the result belongs to another session now."""
-    return (await finish_all(conn, session_id=session_id, endings=endings)).states
+    return (await finish_runs_and_graphs(conn, session_id=session_id, endings=endings)).states
 
 
-async def finish_all(conn: Connection, *, session_id: UUID, endings: Sequence[Ending]) -> Stored:
+async def finish_runs_and_graphs(
+    conn: Connection, *, session_id: UUID, endings: Sequence[RunEnding]
+) -> FinishedRuns:
     """Like `finish`, but also return the graph runs whose steps ended."""
     ids, attempts, states, failures, results, reasons = _columns(endings, 6)
     row = await FINISH.one(
@@ -238,14 +240,14 @@ async def finish_all(conn: Connection, *, session_id: UUID, endings: Sequence[En
         reasons=reasons,
     )
     if row is None or row.ids is None or row.states is None:
-        return Stored({}, [])
+        return FinishedRuns({}, [])
     ended = dict(zip(row.ids, map(STATES.__getitem__, row.states), strict=True))
-    return Stored(ended, row.graph_run_ids or [])
+    return FinishedRuns(ended, row.graph_run_ids or [])
 
 
-async def put_back(
-    conn: Connection, *, session_id: UUID, attempts: Sequence[PutBack]
-) -> list[Moved]:
+async def put_back_runs(
+    conn: Connection, *, session_id: UUID, attempts: Sequence[ReturnedAttempt]
+) -> list[RunMove]:
     """Make runs wait again: retries, snoozes, hand-backs."""
     ids, numbers, states, outcomes, failures, delays, reasons = _columns(attempts, 7)
     return await PUT_BACK.all(
@@ -269,13 +271,13 @@ async def release_unknown(
     return [row.id for row in rows]
 
 
-async def reclaim(
+async def reclaim_runs(
     conn: Connection,
     *,
     sight: ObservedSpan,
     unknown_for: timedelta = timedelta(seconds=5),
-    most: int = 500,
-) -> list[Moved]:
+    limit: int = 500,
+) -> list[RunMove]:
     """Take back runs that no living session executes.
 
     `sight` is how long the caller has seen the database without a gap. A run that its living
@@ -287,47 +289,47 @@ async def reclaim(
         seen_for=sight.lasted,
         asked_at=sight.asked_at,
         unknown_for=unknown_for,
-        most=most,
+        most=limit,
         most_losses=WORKER_LOSSES_MAX,
     )
 
 
-async def cancel(
+async def cancel_runs(
     conn: Connection, *, ids: Sequence[UUID], reason: str = '{"code": "cancelled"}'
-) -> list[Moved]:
+) -> list[RunMove]:
     """Cancel waiting runs; ask running ones to stop. A missing run had finished."""
     return await CANCEL.all(conn, ids=ids, reason=reason)
 
 
-async def cancel_now(
+async def cancel_runs_now(
     conn: Connection, *, ids: Sequence[UUID], reason: str = '{"code": "cancelled", "forced": true}'
 ) -> list[UUID]:
     """Cancel without waiting for the worker; the worker's result will be refused."""
     return [row.id for row in await CANCEL_NOW.all(conn, ids=ids, reason=reason)]
 
 
-async def expire(conn: Connection, *, most: int = 500) -> list[UUID]:
+async def expire_runs(conn: Connection, *, limit: int = 500) -> list[UUID]:
     """End waiting runs whose deadline has passed."""
-    return [row.id for row in await EXPIRE.all(conn, most=most)]
+    return [row.id for row in await EXPIRE.all(conn, most=limit)]
 
 
-async def replay(
+async def requeue_runs(
     conn: Connection, *, ids: Sequence[UUID], payload: str | None = None
 ) -> list[UUID]:
     """Requeue dead letters for a new series of attempts, optionally with another payload."""
     return [row.id for row in await REPLAY.all(conn, ids=ids, payload=payload)]
 
 
-async def insert_many(conn: Connection, runs: Sequence[NewRun]) -> list[UUID]:
+async def insert_runs(conn: Connection, runs: Sequence[NewRun]) -> list[UUID]:
     """Insert runs; an id that existed before is skipped and not returned."""
-    async with joined(conn):
-        inserted = await insert_new(conn, runs)
+    async with join_transaction(conn):
+        inserted = await insert_new_runs(conn, runs)
         rows = await DROP_REPEATED.all(conn, ids=inserted) if inserted else []
         repeated = {row.id for row in rows}
     return [run_id for run_id in inserted if run_id not in repeated]
 
 
-async def insert_one(  # noqa: PLR0913 — the parameters of the statement
+async def insert_run(  # noqa: PLR0913 — the parameters of the statement
     conn: Connection,
     *,
     id_: UUID,
@@ -351,7 +353,7 @@ async def insert_one(  # noqa: PLR0913 — the parameters of the statement
     return row is not None
 
 
-async def insert_new(conn: Connection, runs: Sequence[NewRun]) -> list[UUID]:
+async def insert_new_runs(conn: Connection, runs: Sequence[NewRun]) -> list[UUID]:
     """Insert runs whose ids were just generated, so no other process can have inserted them."""
     rows = await INSERT_MANY.all(
         conn,
@@ -369,17 +371,17 @@ async def insert_new(conn: Connection, runs: Sequence[NewRun]) -> list[UUID]:
         priorities=[run.priority for run in runs],
         guarantees=[run.guarantee for run in runs],
         payloads=[run.payload for run in runs],
-        gates=[array_text(run.gates) for run in runs],
+        gates=[encode_gates(run.gates) for run in runs],
     )
     return [row.id for row in rows]
 
 
-async def get(conn: Connection, ids: Sequence[UUID]) -> dict[UUID, Run]:
+async def get_runs(conn: Connection, ids: Sequence[UUID]) -> dict[UUID, StoredRun]:
     """Return runs by id, unfinished or in history."""
     return {row.id: row for row in await GET.all(conn, ids=ids)}
 
 
-def array_text(gates: Sequence[int]) -> str | None:
+def encode_gates(gates: Sequence[int]) -> str | None:
     """Encode gate ids as a PostgreSQL array; an empty sequence becomes null."""
     return f"{{{','.join(map(str, gates))}}}" if gates else None
 

@@ -7,10 +7,10 @@ from uuid import UUID
 from rota.store.driver import Connection
 from rota.store.statement import statement
 
-MOST: Final = 10_000
+SCHEDULES_MAX: Final = 10_000
 
 
-class Scheduled(NamedTuple):
+class ScheduledJob(NamedTuple):
     """A job with future ticks; its schedule as JSON text. `fired` is set only if the number of
     ticks is limited; `tick_at` is the first undecided tick.
     """
@@ -22,9 +22,9 @@ class Scheduled(NamedTuple):
     tick_at: datetime
 
 
-SCHEDULES = statement("load_views/schedules", Scheduled)
+SCHEDULES = statement("load_views/schedules", ScheduledJob)
 
 
-async def schedules(conn: Connection, *, tenant_id: int) -> list[Scheduled]:
+async def read_schedules(conn: Connection, *, tenant_id: int) -> list[ScheduledJob]:
     """Return at most `MOST` schedules plus one, which shows that there are more."""
-    return await SCHEDULES.all(conn, tenant_id=tenant_id, most=MOST + 1)
+    return await SCHEDULES.all(conn, tenant_id=tenant_id, most=SCHEDULES_MAX + 1)

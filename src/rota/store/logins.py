@@ -11,25 +11,25 @@ from uuid import UUID
 
 from rota.core.access import Principal
 from rota.core.errors import RateLimitExceeded, Unauthenticated
-from rota.store import turns
+from rota.store import tenant_locks
 from rota.store.driver import Connection
-from rota.store.keys import Found
+from rota.store.keys import KeyOwner
 from rota.store.statement import statement
 
-LIFETIME: Final = timedelta(hours=12)
+LOGIN_LIFETIME: Final = timedelta(hours=12)
 # How long an unused login lasts.
 IDLE_LIMIT: Final = timedelta(minutes=30)
 # How often the use of a login is recorded.
 TOUCH_INTERVAL: Final = timedelta(minutes=1)
 TICKET_LIFETIME: Final = timedelta(minutes=1)
 # Per key; beyond that, the oldest login is deleted.
-MOST_LOGINS: Final = 50
+LOGINS_PER_KEY_MAX: Final = 50
 # Unused tickets per key.
 OPEN_TICKETS_MAX: Final = 10
 _AT_ONCE: Final = 1000
 
 
-class Made(NamedTuple):
+class CreatedLogin(NamedTuple):
     expires_at: datetime
 
 
@@ -37,23 +37,23 @@ class TicketCount(NamedTuple):
     number: int
 
 
-class OfKey(NamedTuple):
+class LoginKeyId(NamedTuple):
     key_id: UUID
 
 
 COUNT_TICKETS = statement("logins/count_tickets", TicketCount)
-CREATE = statement("logins/create", Made)
-FIND = statement("logins/find", Found)
-REDEEM = statement("logins/redeem", Found)
-TOUCH = statement("logins/touch", OfKey)
-END = statement("logins/end", OfKey)
-FORGET = statement("logins/forget", OfKey)
+CREATE = statement("logins/create", CreatedLogin)
+FIND = statement("logins/find", KeyOwner)
+REDEEM = statement("logins/redeem", KeyOwner)
+TOUCH = statement("logins/record_use", LoginKeyId)
+END = statement("logins/end", LoginKeyId)
+FORGET = statement("logins/delete_old", LoginKeyId)
 
 
-async def create(conn: Connection, *, digest: bytes, key_id: UUID) -> datetime:
+async def create_login(conn: Connection, *, digest: bytes, key_id: UUID) -> datetime:
     """Create a login for a key; return when it expires."""
-    await FORGET.all(conn, key_id=key_id, kept=MOST_LOGINS - 1, most=_AT_ONCE)
-    return await _create(conn, digest, key_id, is_ticket=False, lifetime=LIFETIME)
+    await FORGET.all(conn, key_id=key_id, kept=LOGINS_PER_KEY_MAX - 1, most=_AT_ONCE)
+    return await _create(conn, digest, key_id, is_ticket=False, lifetime=LOGIN_LIFETIME)
 
 
 async def create_ticket(
@@ -62,11 +62,11 @@ async def create_ticket(
     """Create a ticket for one login; return when it expires. Raises `RateLimitExceeded` if the key has
     `OPEN_TICKETS_MAX` unused tickets of the last minute.
     """
-    await turns.take_turn(conn, tenant_id=0, things=f"tickets of {key_id}")
+    await tenant_locks.lock_resource(conn, tenant_id=0, resource=f"tickets of {key_id}")
     count = await COUNT_TICKETS.one(conn, key_id=key_id, age=TICKET_LIFETIME)
     if count is not None and count.number >= OPEN_TICKETS_MAX:
         raise RateLimitExceeded("unused login tickets of this key", TICKET_LIFETIME.total_seconds())
-    await FORGET.all(conn, key_id=key_id, kept=MOST_LOGINS - 1, most=_AT_ONCE)
+    await FORGET.all(conn, key_id=key_id, kept=LOGINS_PER_KEY_MAX - 1, most=_AT_ONCE)
     return await _create(conn, digest, key_id, is_ticket=True, lifetime=lifetime)
 
 
@@ -81,7 +81,7 @@ async def _create(
     return row.expires_at
 
 
-async def find(
+async def find_principal(
     conn: Connection, *, digest: bytes, idle: timedelta = IDLE_LIMIT
 ) -> Principal | None:
     """Return who is logged in; None if the login does not exist or was not used for `idle`.
@@ -92,18 +92,18 @@ async def find(
     return None if row is None else Principal(**row._asdict())
 
 
-async def touch(conn: Connection, *, digest: bytes, idle: timedelta = IDLE_LIMIT) -> None:
+async def record_use(conn: Connection, *, digest: bytes, idle: timedelta = IDLE_LIMIT) -> None:
     """Record that this login is in use."""
     interval = min(TOUCH_INTERVAL, idle / 2)
     await TOUCH.one(conn, digest=digest, idle=idle, least=interval)
 
 
-async def redeem(conn: Connection, *, digest: bytes) -> Principal | None:
+async def redeem_ticket(conn: Connection, *, digest: bytes) -> Principal | None:
     """Redeem a ticket and return its owner; None if it does not exist or was redeemed before."""
     row = await REDEEM.one(conn, digest=digest)
     return None if row is None else Principal(**row._asdict())
 
 
-async def end(conn: Connection, *, digest: bytes) -> bool:
+async def end_login(conn: Connection, *, digest: bytes) -> bool:
     """End a login; return whether it existed."""
     return await END.one(conn, digest=digest) is not None

@@ -15,12 +15,12 @@ from rota.store.driver import Connection
 from rota.store.statement import statement
 
 ATTEMPT_LOG_MAX_BYTES: Final = 1_000_000
-LOG_CUT: Final = b"[output truncated: it exceeds 1 MB]\n"
+LOG_TRUNCATED_LINE: Final = b"[output truncated: it exceeds 1 MB]\n"
 # The position of that line in a log that is counted here: after every other piece.
-LOG_CUT_SEQ: Final = 999_999_999
+LOG_TRUNCATED_SEQ: Final = 999_999_999
 
 
-class Piece(NamedTuple):
+class LogPiece(NamedTuple):
     run_id: UUID
     attempt: int
     seq: int
@@ -29,7 +29,7 @@ class Piece(NamedTuple):
     chunk: bytes
 
 
-class Line(NamedTuple):
+class StoredLogLine(NamedTuple):
     attempt: int
     seq: int
     stream: int
@@ -37,7 +37,7 @@ class Line(NamedTuple):
     chunk: bytes
 
 
-class Added(NamedTuple):
+class AppendedPiece(NamedTuple):
     run_id: UUID
 
 
@@ -47,12 +47,12 @@ class StoredLog(NamedTuple):
 
 
 STORED = statement("logs/stored", StoredLog)
-APPEND = statement("logs/append", Added)
-READ = statement("logs/read", Line)
-BEGINNING = (0, -1)
+APPEND = statement("logs/append", AppendedPiece)
+READ = statement("logs/read", StoredLogLine)
+LOG_START = (0, -1)
 
 
-async def append(conn: Connection, pieces: Sequence[Piece]) -> None:
+async def append_pieces(conn: Connection, pieces: Sequence[LogPiece]) -> None:
     await APPEND.all(
         conn,
         run_ids=[piece.run_id for piece in pieces],
@@ -64,7 +64,7 @@ async def append(conn: Connection, pieces: Sequence[Piece]) -> None:
     )
 
 
-async def append_bounded(conn: Connection, pieces: Sequence[Piece]) -> None:
+async def append_bounded(conn: Connection, pieces: Sequence[LogPiece]) -> None:
     """Append pieces of one attempt up to the limit, and a line that says that the rest was cut.
 
     The caller has locked the run, so that two writers do not use the same space.
@@ -75,7 +75,7 @@ async def append_bounded(conn: Connection, pieces: Sequence[Piece]) -> None:
     seqs = [piece.seq for piece in pieces]
     stored = await STORED.one(conn, run_id=run_id, attempt=attempt, seqs=seqs)
     size, known = (0, set[int]()) if stored is None else (stored.size, set(stored.seqs))
-    stored_pieces: list[Piece] = []
+    stored_pieces: list[LogPiece] = []
     for piece in pieces:
         room = ATTEMPT_LOG_MAX_BYTES - size
         if piece.seq in known:
@@ -85,17 +85,19 @@ async def append_bounded(conn: Connection, pieces: Sequence[Piece]) -> None:
         size += len(piece.chunk)
         if len(piece.chunk) > room:
             stored_pieces.append(
-                piece._replace(seq=LOG_CUT_SEQ, stream=Stream.ROTA.value, chunk=LOG_CUT)
+                piece._replace(
+                    seq=LOG_TRUNCATED_SEQ, stream=Stream.ROTA.value, chunk=LOG_TRUNCATED_LINE
+                )
             )
             break
     if stored_pieces:
-        await append(conn, stored_pieces)
+        await append_pieces(conn, stored_pieces)
 
 
-async def read(
-    conn: Connection, run_id: UUID, *, after: tuple[int, int] = BEGINNING, most: int = 1000
-) -> list[Line]:
+async def read_lines(
+    conn: Connection, run_id: UUID, *, after: tuple[int, int] = LOG_START, limit: int = 1000
+) -> list[StoredLogLine]:
     """Return log lines after (attempt, seq); call again from the last one to follow the log."""
     return await READ.all(
-        conn, run_id=run_id, after_attempt=after[0], after_seq=after[1], most=most
+        conn, run_id=run_id, after_attempt=after[0], after_seq=after[1], most=limit
     )

@@ -20,14 +20,14 @@ import asyncpg
 
 from rota.core.errors import MigrationBlocked, StoreUnavailable
 from rota.store.driver import Connection
-from rota.store.migration_watch import MigrationWatch, rest
-from rota.store.translate import first_line, translated
+from rota.store.error_translation import first_line_of, translate_errors
+from rota.store.migration_watch import MigrationWatch, pause_for
 
 # An arbitrary number that no other program locks: "rota" in ASCII.
-LOCK: Final = 0x726F7461
-OUTSIDE: Final = "-- rota: outside-transaction"
-EXPAND: Final = "_expand"
-TRIES: Final = 30
+LEGACY_MIGRATION_LOCK_ID: Final = 0x726F7461
+OUTSIDE_TRANSACTION_MARKER: Final = "-- rota: outside-transaction"
+EXPAND_SUFFIX: Final = "_expand"
+MIGRATION_TRIES_MAX: Final = 30
 LOCK_TIMEOUT_MS: Final = 500
 # Seconds between two tries; doubled after each try.
 FIRST_REST_S: Final = 0.2
@@ -61,31 +61,31 @@ class Migration:
         return sha256(self.text.encode()).hexdigest()
 
     @property
-    def is_outside(self) -> bool:
-        return self.text.startswith(OUTSIDE)
+    def is_outside_transaction(self) -> bool:
+        return self.text.startswith(OUTSIDE_TRANSACTION_MARKER)
 
     @property
-    def gives_way(self) -> bool:
+    def yields_to_writers(self) -> bool:
         """Whether other processes keep working during it and must not wait for it."""
-        return self.name.endswith(EXPAND) or self.version == 0
+        return self.name.endswith(EXPAND_SUFFIX) or self.version == 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Applied:
+class AppliedMigration:
     version: int
     name: str
     checksum: str
 
 
-async def read_applied(conn: Connection) -> list[Applied]:
+async def read_applied(conn: Connection) -> list[AppliedMigration]:
     rows = await conn.fetch(_READ)
-    return [Applied(version=row[0], name=row[1], checksum=row[2]) for row in rows]
+    return [AppliedMigration(version=row[0], name=row[1], checksum=row[2]) for row in rows]
 
 
 async def apply_step(conn: Connection, step: Migration, watch: MigrationWatch) -> bool:
     """Apply and record one migration, unless a process of the previous release did so meanwhile."""
-    watch.begin()
-    if step.is_outside:
+    watch.start_timer()
+    if step.is_outside_transaction:
         await _apply_outside(conn, step, watch)
         done = True
     else:
@@ -99,7 +99,7 @@ async def _apply_inside(conn: Connection, step: Migration) -> bool:
     async with conn.transaction():
         # Processes of the previous release know only this lock.
         await conn.execute("set local lock_timeout = 0")
-        await conn.execute("select pg_advisory_xact_lock($1)", LOCK)
+        await conn.execute("select pg_advisory_xact_lock($1)", LEGACY_MIGRATION_LOCK_ID)
         if any(
             (row.version, row.checksum) == (step.version, step.checksum)
             for row in await read_applied(conn)
@@ -115,12 +115,12 @@ async def _apply_outside(conn: Connection, step: Migration, watch: MigrationWatc
     """Apply without a transaction and without the previous release's lock: a process that waits for
     that lock holds a snapshot, and a concurrent build would wait for the snapshot.
     """
-    for command in statements_of(step.text):
+    for command in split_statements(step.text):
         await _with_patience(conn, step, watch, _command(conn, command))
     await conn.execute(_NOTE, step.version, step.name, step.checksum)
 
 
-def statements_of(text: str) -> list[str]:
+def split_statements(text: str) -> list[str]:
     """Split a migration outside a transaction; each statement ends with `;` and a line break."""
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("--")]
     parts = ("\n".join(lines) + "\n").split(";\n")
@@ -170,26 +170,30 @@ async def _with_patience(
     """Execute a step; when it meets a lock, give way and try again."""
     pid, reason = await conn.fetchval("select pg_backend_pid()"), ""
     pause = FIRST_REST_S
-    for tries in range(1, TRIES + 1):
+    for tries in range(1, MIGRATION_TRIES_MAX + 1):
         try:
-            async with watch.over(step.name, pid, gives_way=step.gives_way and not step.is_outside):
+            async with watch.watch_session(
+                step.name,
+                pid,
+                yields_to_writers=step.yields_to_writers and not step.is_outside_transaction,
+            ):
                 return await execute()
         except (
             asyncpg.LockNotAvailableError,
             asyncpg.DeadlockDetectedError,
             asyncpg.QueryCanceledError,
         ) as error:
-            if isinstance(error, asyncpg.QueryCanceledError) and not watch.has_given_way:
-                raise _interrupted(step, watch, first_line(error)) from error
+            if isinstance(error, asyncpg.QueryCanceledError) and not watch.has_yielded:
+                raise _interrupted(step, watch, first_line_of(error)) from error
             reason = _reason(error, watch)
             watch.report_put_off(step.name, reason, tries)
         except TimeoutError as error:
             limit = "the timeout of this client's connection"
             raise _interrupted(step, watch, limit) from error
-        watch.has_given_way = False
-        await rest(pause)
+        watch.has_yielded = False
+        await pause_for(pause)
         pause = min(2 * pause, REST_MAX_S)
-    raise MigrationBlocked(migration=step.name, tries=TRIES, reason=reason)
+    raise MigrationBlocked(migration=step.name, tries=MIGRATION_TRIES_MAX, reason=reason)
 
 
 def _reason(error: asyncpg.PostgresError, watch: MigrationWatch) -> str:
@@ -203,15 +207,15 @@ def _reason(error: asyncpg.PostgresError, watch: MigrationWatch) -> str:
 
 def _interrupted(step: Migration, watch: MigrationWatch, cause: str) -> StoreUnavailable:
     """Build the error for a migration ended by a timeout or by an operator, not by a lock."""
-    seconds = watch.lasted.total_seconds()
+    seconds = watch.elapsed.total_seconds()
     return StoreUnavailable(
         reason=f"{step.name} was interrupted after {seconds:.1f} s by {cause} and is not applied"
     )
 
 
-async def run_in_turn(conn: Connection, commands: str) -> None:
+async def run_under_lock(conn: Connection, commands: str) -> None:
     """Execute commands under the lock that the previous release takes too."""
-    with translated(conn):
+    with translate_errors(conn):
         async with conn.transaction():
-            await conn.execute("select pg_advisory_xact_lock($1)", LOCK)
+            await conn.execute("select pg_advisory_xact_lock($1)", LEGACY_MIGRATION_LOCK_ID)
             await conn.execute(commands)

@@ -22,12 +22,12 @@ from rota.core.log_events import (
     MigrationWaiting,
 )
 from rota.store.driver import Connection
-from rota.store.translate import translated
+from rota.store.error_translation import translate_errors
 
 OpenConnection = Callable[[], AbstractAsyncContextManager[Connection]]
 
 REPORT_INTERVAL_S: Final = 5.0
-LOOK_INTERVAL_S: Final = 0.1
+LOCK_CHECK_INTERVAL_S: Final = 0.1
 # How long another session may wait for a migration. Together with one more look and the round trip
 # to the server it stays below the second that writers may wait at most.
 WAIT_FOR_MIGRATION_MAX_S: Final = 0.7
@@ -52,7 +52,7 @@ where a.pid = any(pg_blocking_pids($1::integer))
 """
 
 
-def ignore(_event: object) -> None:
+def ignore_event(_event: object) -> None:
     """Discard the event."""
 
 
@@ -60,37 +60,41 @@ def ignore(_event: object) -> None:
 class MigrationWatch:
     """`blocker` describes the sessions for which the migration was last seen waiting."""
 
-    emit: Emit = ignore
+    emit: Emit = ignore_event
     open_connection: OpenConnection | None = None
     report_interval_s: float = REPORT_INTERVAL_S
     blocker: str | None = None
-    has_given_way: bool = False
+    has_yielded: bool = False
     _began: float = field(default=0.0)
 
-    def begin(self) -> None:
+    def start_timer(self) -> None:
         """Start the clock for one migration."""
         self._began = asyncio.get_running_loop().time()
-        self.blocker, self.has_given_way = None, False
+        self.blocker, self.has_yielded = None, False
 
     @property
-    def lasted(self) -> timedelta:
+    def elapsed(self) -> timedelta:
         return timedelta(seconds=asyncio.get_running_loop().time() - self._began)
 
     def report_applied(self, name: str) -> None:
-        self.emit(MigrationApplied(name=name, lasted=self.lasted))
+        self.emit(MigrationApplied(name=name, lasted=self.elapsed))
 
     def report_put_off(self, name: str, reason: str, tries: int) -> None:
         self.emit(MigrationDelayed(name=name, reason=reason, tries=tries))
 
     def report_waiting(self, holder: str | None) -> None:
-        self.emit(MigrationWaiting(holder=holder or "another session", waited=self.lasted))
+        self.emit(MigrationWaiting(holder=holder or "another session", waited=self.elapsed))
 
     @asynccontextmanager
-    async def over(self, name: str, pid: int, *, gives_way: bool) -> AsyncIterator[None]:
+    async def watch_session(
+        self, name: str, pid: int, *, yields_to_writers: bool
+    ) -> AsyncIterator[None]:
         """Watch the session `pid` while the block applies this migration."""
         tasks = [asyncio.create_task(self._report(name))]
         if self.open_connection is not None:
-            tasks.append(asyncio.create_task(self._look(self.open_connection, pid, gives_way)))
+            tasks.append(
+                asyncio.create_task(self._look(self.open_connection, pid, yields_to_writers))
+            )
         try:
             yield
         finally:
@@ -100,8 +104,8 @@ class MigrationWatch:
 
     async def _report(self, name: str) -> None:
         while True:
-            await rest(self.report_interval_s)
-            self.emit(MigrationRunning(name=name, lasted=self.lasted, waits_for=self.blocker))
+            await pause_for(self.report_interval_s)
+            self.emit(MigrationRunning(name=name, lasted=self.elapsed, waits_for=self.blocker))
 
     async def _look(self, open_connection: OpenConnection, pid: int, gives_way: bool) -> None:  # noqa: FBT001 — private
         """Inspect the locks until the migration ends. If the watching connection fails, the
@@ -111,7 +115,7 @@ class MigrationWatch:
             async with open_connection() as conn:
                 waiting_since: dict[int, float] = {}
                 while True:
-                    with translated(conn):
+                    with translate_errors(conn):
                         self.blocker = await conn.fetchval(_BLOCKERS, pid) or self.blocker
                         waiters = {row[0] for row in await conn.fetch(_WAITERS, pid)}
                         now = asyncio.get_running_loop().time()
@@ -120,12 +124,12 @@ class MigrationWatch:
                         }
                         longest = now - min(waiting_since.values(), default=now)
                         if gives_way and longest >= WAIT_FOR_MIGRATION_MAX_S:
-                            self.has_given_way = True
+                            self.has_yielded = True
                             await conn.execute("select pg_cancel_backend($1::integer)", pid)
-                    await rest(LOOK_INTERVAL_S)
+                    await pause_for(LOCK_CHECK_INTERVAL_S)
 
 
-async def rest(seconds: float) -> None:
+async def pause_for(seconds: float) -> None:
     """Wait on the event loop's clock; no decision depends on it."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):

@@ -38,7 +38,7 @@ class OneTimeJob(NamedTuple):
     is_movable: bool
 
 
-class MovedJob(NamedTuple):
+class ConvertedJob(NamedTuple):
     id: UUID
 
 
@@ -47,9 +47,9 @@ class LockedRun(NamedTuple):
 
 
 READ = statement("one_time_jobs/read", OneTimeJob)
-SCHEDULE = statement("one_time_jobs/schedule", MovedJob)
+SCHEDULE = statement("one_time_jobs/schedule", ConvertedJob)
 LOCK_RUNS = statement("one_time_jobs/lock_runs", LockedRun)
-ARCHIVE = statement("one_time_jobs/archive", MovedJob)
+ARCHIVE = statement("one_time_jobs/archive", ConvertedJob)
 
 
 async def read_jobs(conn: Connection, *, after: UUID, limit: int) -> list[OneTimeJob]:

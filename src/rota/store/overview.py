@@ -5,14 +5,14 @@ from typing import Final, NamedTuple
 
 from rota.core.states import JobState, RunState
 from rota.store.driver import Connection
-from rota.store.figures import first_id_before
+from rota.store.metrics_queries import first_id_of_endings
 from rota.store.statement import statement
 
 # How many jobs one count reads: some 50 ms.
 COUNTED_JOBS_MAX: Final = 10_000
 
 
-class Latest(NamedTuple):
+class EndedRunSummary(NamedTuple):
     """A run that ended; `name` is None if its job was removed."""
 
     name: str | None
@@ -32,16 +32,18 @@ class JobCount(NamedTuple):
 
 
 COUNT_JOBS = statement("overview/count_jobs", JobCount)
-LATEST = statement("overview/latest", Latest)
+LATEST = statement("overview/latest", EndedRunSummary)
 
 
 async def count_jobs(
-    conn: Connection, *, tenant_id: int, most: int = COUNTED_JOBS_MAX
+    conn: Connection, *, tenant_id: int, limit: int = COUNTED_JOBS_MAX
 ) -> list[JobCount]:
     """Count the tenant's jobs by state; if there are more than `most`, only the newest."""
-    return await COUNT_JOBS.all(conn, tenant_id=tenant_id, most=most)
+    return await COUNT_JOBS.all(conn, tenant_id=tenant_id, most=limit)
 
 
-async def latest(conn: Connection, *, since: datetime, most: int = 100) -> list[Latest]:
+async def read_latest(
+    conn: Connection, *, since: datetime, limit: int = 100
+) -> list[EndedRunSummary]:
     """Return the runs that ended after a time, oldest first."""
-    return await LATEST.all(conn, from_id=first_id_before(since), since=since, most=most)
+    return await LATEST.all(conn, from_id=first_id_of_endings(since), since=since, most=limit)

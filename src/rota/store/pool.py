@@ -21,29 +21,29 @@ import asyncpg
 
 from rota.core.errors import RotaError, StoreRefused, StoreUnavailable
 from rota.store.driver import Connection, Pool
+from rota.store.error_translation import translate_errors
 from rota.store.host_connection import HostConnection
 from rota.store.hosts import Host, HostList, parse_hosts
 from rota.store.statement import statement
-from rota.store.translate import translated
 
 # Connect limit per host when there are several. Services that reach no host pause for at most 2 s,
 # so they find a new primary within 4 s, whatever the other hosts do.
-HOST_CONNECT_LIMIT: Final = timedelta(seconds=2)
+HOST_CONNECT_TIMEOUT: Final = timedelta(seconds=2)
 # How long a silent server may exceed the limits that it enforces itself.
 SILENCE_MARGIN: Final = timedelta(seconds=5)
 # Releasing a connection may wait for a statement to be cancelled and for the reset.
-RELEASE_LIMIT: Final = timedelta(seconds=3)
+RELEASE_TIMEOUT: Final = timedelta(seconds=3)
 
 
-class ReadOnly(NamedTuple):
+class ReadOnlyState(NamedTuple):
     is_read_only: bool
 
 
-IS_READ_ONLY = statement("server/is_read_only", ReadOnly)
+IS_READ_ONLY = statement("server/is_read_only", ReadOnlyState)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
+class DatabaseAccess:
     """The database URL and the timeouts of its connections.
 
     All connections of one Access share what they learn about its hosts.
@@ -51,41 +51,41 @@ class Access:
 
     url: str
     name: str = "rota"
-    connect: timedelta = timedelta(seconds=10)
-    statement: timedelta = timedelta(seconds=5)
-    lock: timedelta = timedelta(seconds=2)
-    idle_in_transaction: timedelta = timedelta(seconds=5)
+    connect_timeout: timedelta = timedelta(seconds=10)
+    statement_timeout: timedelta = timedelta(seconds=5)
+    lock_timeout: timedelta = timedelta(seconds=2)
+    idle_in_transaction_timeout: timedelta = timedelta(seconds=5)
     hosts: HostList = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hosts", HostList(parse_hosts(self.url)))
 
     @property
-    def command(self) -> timedelta:
+    def command_timeout(self) -> timedelta:
         """How long to wait for a response. The server's own statement timeout ends a slow statement
         first, with a better message; this limit is for a silent server.
         """
-        return self.statement + SILENCE_MARGIN
+        return self.statement_timeout + SILENCE_MARGIN
 
     @property
-    def connect_each(self) -> timedelta:
+    def host_connect_timeout(self) -> timedelta:
         """How long to wait for one host to connect."""
         if len(self.hosts) == 1:
-            return self.connect
-        return min(HOST_CONNECT_LIMIT, self.connect / len(self.hosts))
+            return self.connect_timeout
+        return min(HOST_CONNECT_TIMEOUT, self.connect_timeout / len(self.hosts))
 
     @property
     def longest_wait(self) -> timedelta:
         """The longest a caller waits for a connection and its first response when every host is
         silent. The watchdog's limit must be longer.
         """
-        return self.connect + SILENCE_MARGIN + self.command
+        return self.connect_timeout + SILENCE_MARGIN + self.command_timeout
 
 
 # A foreign snapshot or a fresh table must not change the plan of a hot statement (docs/adr/0009).
 # Generic plans: when the planner sees the actual arrays, it reads all of a small table instead of
 # looking up a thousand rows, and joins the result with the array by comparing every pair.
-HOT: Final = {
+HOT_PLANNER_SETTINGS: Final = {
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
     "enable_seqscan": "off",
@@ -98,7 +98,7 @@ _KEEPALIVE: Final = ((3, "TCP_KEEPIDLE"), (1, "TCP_KEEPINTVL"), (2, "TCP_KEEPCNT
 _UNACKNOWLEDGED: Final = timedelta(seconds=5)
 
 
-async def connect(access: Access, *, hot: bool = False) -> HostConnection:
+async def connect(access: DatabaseAccess, *, hot: bool = False) -> HostConnection:
     """Open a connection to a host that accepts writes; the host that answered last is tried first.
 
     If no host accepts writes, the error names each host and its problem.
@@ -112,8 +112,8 @@ async def connect(access: Access, *, hot: bool = False) -> HostConnection:
     raise _combine_failures(failures)
 
 
-async def _connect_to(host: Host, access: Access, *, hot: bool) -> HostConnection:
-    limit = access.connect_each.total_seconds()
+async def _connect_to(host: Host, access: DatabaseAccess, *, hot: bool) -> HostConnection:
+    limit = access.host_connect_timeout.total_seconds()
     try:
         async with asyncio.timeout(limit):
             conn = await _open_to(host, access, hot=hot)
@@ -124,18 +124,18 @@ async def _connect_to(host: Host, access: Access, *, hot: bool) -> HostConnectio
         # The caller's time ran out before the next host; next time, that host comes first.
         access.hosts.demote(host)
         raise
-    watch_peer(conn)
+    enable_keepalive(conn)
     access.hosts.prefer(host)
     return conn
 
 
-async def _open_to(host: Host, access: Access, *, hot: bool) -> HostConnection:
-    failures = access.hosts.failures(host)
+async def _open_to(host: Host, access: DatabaseAccess, *, hot: bool) -> HostConnection:
+    failures = access.hosts.failure_count(host)
     # With TLS, the certificate must carry this host name.
     address = {} if host.name is None else {"host": host.name, "port": host.port}
-    with translated():
+    with translate_errors():
         conn: HostConnection = await asyncpg.connect(**address, **_arguments(access, hot=hot))
-    conn.opened_to(host, access.hosts, failures=failures)
+    conn.set_host(host, access.hosts, failures=failures)
     try:
         reason = await _read_only_reason(conn, ask=len(access.hosts) > 1)
     except BaseException:
@@ -183,7 +183,7 @@ def _combine_failures(failures: Mapping[Host, RotaError]) -> RotaError:
 
 @asynccontextmanager
 async def open_pool(
-    access: Access, *, size: int, hot: bool = False, tidy: bool = False
+    access: DatabaseAccess, *, size: int, hot: bool = False, skip_reset: bool = False
 ) -> AsyncIterator[Pool]:
     """Open a pool of up to `size` connections and close it at the end of the block.
 
@@ -194,8 +194,8 @@ async def open_pool(
     async def connect_one(*_: object, **__: object) -> HostConnection:
         return await connect(access, hot=hot)
 
-    options = {"reset": _skip_reset} if tidy else {}
-    with translated():
+    options = {"reset": _skip_reset} if skip_reset else {}
+    with translate_errors():
         pool = await asyncpg.create_pool(
             min_size=0,
             max_size=size,
@@ -204,7 +204,7 @@ async def open_pool(
             **options,
         )
     try:
-        yield Translating(pool, wait=access.connect + SILENCE_MARGIN)
+        yield TranslatingPool(pool, wait=access.connect_timeout + SILENCE_MARGIN)
     finally:
         pool.terminate()
 
@@ -212,7 +212,7 @@ async def open_pool(
 async def _skip_reset(_conn: Any) -> None: ...
 
 
-class Translating:
+class TranslatingPool:
     """A pool that raises Rota's own errors, also when it has no connection to give.
 
     No caller waits longer than `wait` for a connection: behind other callers that wait for a silent
@@ -231,8 +231,8 @@ class Translating:
         finally:
             # Releasing asks the server to reset the connection. If that fails, asyncpg closes the
             # connection; the work that was done with it stays valid.
-            with suppress(RotaError), translated(conn):
-                await self._pool.release(conn, timeout=RELEASE_LIMIT.total_seconds())
+            with suppress(RotaError), translate_errors(conn):
+                await self._pool.release(conn, timeout=RELEASE_TIMEOUT.total_seconds())
 
     async def _take(self) -> Connection:
         """Wait for a connection whose host has not failed since the connection was opened."""
@@ -257,7 +257,9 @@ class Translating:
 
 
 @asynccontextmanager
-async def open_connection(access: Access, *, hot: bool = False) -> AsyncIterator[Connection]:
+async def open_connection(
+    access: DatabaseAccess, *, hot: bool = False
+) -> AsyncIterator[Connection]:
     """Open one connection outside any pool and close it at the end of the block."""
     conn = await connect(access, hot=hot)
     try:
@@ -266,12 +268,12 @@ async def open_connection(access: Access, *, hot: bool = False) -> AsyncIterator
         conn.terminate()
 
 
-def _arguments(access: Access, *, hot: bool) -> dict[str, Any]:
+def _arguments(access: DatabaseAccess, *, hot: bool) -> dict[str, Any]:
     settings = {
         "application_name": access.name,
-        "statement_timeout": _milliseconds(access.statement),
-        "lock_timeout": _milliseconds(access.lock),
-        "idle_in_transaction_session_timeout": _milliseconds(access.idle_in_transaction),
+        "statement_timeout": _milliseconds(access.statement_timeout),
+        "lock_timeout": _milliseconds(access.lock_timeout),
+        "idle_in_transaction_session_timeout": _milliseconds(access.idle_in_transaction_timeout),
         "default_transaction_isolation": "read committed",
         "jit": "off",
         "timezone": "UTC",
@@ -281,10 +283,12 @@ def _arguments(access: Access, *, hot: bool) -> dict[str, Any]:
         "connection_class": HostConnection,
         "timeout": None,
         # 0 means no limit.
-        "command_timeout": access.command.total_seconds() if access.statement else None,
+        "command_timeout": access.command_timeout.total_seconds()
+        if access.statement_timeout
+        else None,
         # Rota always needs a writable server and checks that itself, whatever the URL says.
         "target_session_attrs": "any",
-        "server_settings": settings | (HOT if hot else {}),
+        "server_settings": settings | (HOT_PLANNER_SETTINGS if hot else {}),
         # Keep all statements prepared: there are fewer than a hundred per connection.
         "statement_cache_size": 200,
         "max_cached_statement_lifetime": 0,
@@ -295,7 +299,7 @@ def _milliseconds(time: timedelta) -> str:
     return str(round(time.total_seconds() * 1000))
 
 
-def watch_peer(conn: Any) -> None:
+def enable_keepalive(conn: Any) -> None:
     """Make the kernel detect a silent peer. Does nothing for a unix socket."""
     transport = getattr(conn, "_transport", None)
     sock = transport.get_extra_info("socket") if transport is not None else None
@@ -310,14 +314,14 @@ def watch_peer(conn: Any) -> None:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, limit)
 
 
-class Line:
+class DedicatedConnection:
     """One connection reserved for one service, reopened after it breaks.
 
     A pool asks the server to reset a connection after every use, which costs a round trip; the hot
     path avoids that. Two services must not share it.
     """
 
-    def __init__(self, access: Access, *, hot: bool = False) -> None:
+    def __init__(self, access: DatabaseAccess, *, hot: bool = False) -> None:
         self._access = access
         self._hot = hot
         self._conn: HostConnection | None = None

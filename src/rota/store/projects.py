@@ -13,18 +13,18 @@ from rota.store.driver import Connection
 from rota.store.job_views import READ, JobRow
 from rota.store.statement import statement
 
-THING: Final = "manifest"
+MANIFEST_THING: Final = "manifest"
 
 
-class Member(NamedTuple):
+class ProjectJobId(NamedTuple):
     id: UUID
 
 
-class Applied(NamedTuple):
+class AppliedManifest(NamedTuple):
     id: int
 
 
-class Touched(NamedTuple):
+class ManualChange(NamedTuple):
     """The last manual change of a job."""
 
     id: UUID
@@ -33,31 +33,31 @@ class Touched(NamedTuple):
     action: str
 
 
-MEMBERS = statement("projects/members", Member)
-APPLIED = statement("projects/applied", Applied)
-TOUCHED = statement("projects/touched", Touched)
+MEMBERS = statement("projects/members", ProjectJobId)
+APPLIED = statement("projects/applied", AppliedManifest)
+READ_MANUAL_CHANGES = statement("projects/manual_changes", ManualChange)
 
 
-async def members(conn: Connection, *, tenant_id: int, project: str) -> list[UUID]:
+async def find_members(conn: Connection, *, tenant_id: int, project: str) -> list[UUID]:
     """Return the jobs of a project that are not deleted."""
     rows = await MEMBERS.all(conn, tenant_id=tenant_id, project=project)
     return [row.id for row in rows]
 
 
-async def read(conn: Connection, *, tenant_id: int, ids: Sequence[UUID]) -> dict[str, JobRow]:
+async def read_jobs(conn: Connection, *, tenant_id: int, ids: Sequence[UUID]) -> dict[str, JobRow]:
     """Return jobs as the API shows them, by name."""
     rows = await READ.all(conn, tenant_id=tenant_id, ids=ids, with_graph=True)
     return {row.name: row for row in rows}
 
 
-async def touched(
+async def read_manual_changes(
     conn: Connection, *, tenant_id: int, project: str, ids: Sequence[UUID]
-) -> dict[UUID, Touched]:
+) -> dict[UUID, ManualChange]:
     """Return the jobs that were changed since the file was applied; none if it never was."""
     applied = await APPLIED.one(conn, tenant_id=tenant_id, project=project)
     if applied is None or not ids:
         return {}
-    rows = await TOUCHED.all(
+    rows = await READ_MANUAL_CHANGES.all(
         conn,
         tenant_id=tenant_id,
         ids=ids,

@@ -30,7 +30,7 @@ SWEEPS: Final[dict[str, Statement[SweptCount]]] = {
     for relation in ("graphs", "schedules", "policies", "kinds", "queues", "gates")
 }
 # How many of the oldest removable jobs one pass examines, per job that it may remove.
-LOOK_FACTOR: Final = 4
+EXAMINED_PER_REMOVED_JOB: Final = 4
 
 
 async def remove_jobs(
@@ -43,7 +43,7 @@ async def remove_jobs(
         conn,
         deleted_before=deleted_before,
         ended_before=ended_before,
-        look=limit * LOOK_FACTOR,
+        look=limit * EXAMINED_PER_REMOVED_JOB,
         most=limit,
     )
     return len(removed)
@@ -54,7 +54,7 @@ async def remove_versions(conn: Connection, *, before: datetime, limit: int) -> 
     return len(await REMOVE_VERSIONS.all(conn, before=before, most=limit))
 
 
-async def sweep(conn: Connection, relation: str, *, before: datetime, limit: int) -> int:
+async def sweep_interned(conn: Connection, relation: str, *, before: datetime, limit: int) -> int:
     """Delete interned rows that have been unused since before a time; return how many."""
     row = await SWEEPS[relation].one(conn, before=before, most=limit)
     return 0 if row is None else row.number

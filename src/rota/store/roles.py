@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 
 from rota.core.errors import StoreRefused
 from rota.store.driver import Connection
-from rota.store.migrate import find_missing
-from rota.store.migration_steps import LOCK
+from rota.store.error_translation import translate_errors
+from rota.store.migration_steps import LEGACY_MIGRATION_LOCK_ID
+from rota.store.schema_migration import find_missing_migration
 from rota.store.statement import statement
 from rota.store.transaction import transaction
-from rota.store.translate import translated
 
 
 class DatabaseRole(StrEnum):
@@ -44,7 +44,7 @@ class Login(NamedTuple):
         return self.is_owner if self.has_schema else self.may_create
 
     @property
-    def may_make_days(self) -> bool:
+    def may_create_partitions(self) -> bool:
         return self.is_owner or DatabaseRole.SERVICE in self.member_of
 
 
@@ -60,7 +60,7 @@ class WorkerLogin(NamedTuple):
 
 
 DESCRIBE_LOGIN = statement("roles/describe_login", Login)
-GRANT = statement("roles/grant", MissingRole)
+GRANT_ROLES = statement("roles/grant", MissingRole)
 WORKER_LOGINS = statement("roles/worker_logins", WorkerLogin)
 
 # The output of `rota migrate --print-roles`. The names of the logins are examples.
@@ -121,7 +121,7 @@ async def check_rights(conn: Connection, login: Login, roles: Sequence[DatabaseR
         )
     if not login.has_grants:
         raise StoreRefused(reason=f"{login.name} has no rights in the schema", remedy=as_owner)
-    missing = await find_missing(conn)
+    missing = await find_missing_migration(conn)
     if missing is not None:
         raise StoreRefused(
             reason=f"its schema lacks {missing}, and the login {login.name} may not migrate it",
@@ -134,11 +134,11 @@ async def grant_roles(conn: Connection) -> list[str]:
     first.
     """
     async with transaction(conn):
-        with translated(conn):
-            await conn.execute("select pg_advisory_xact_lock($1)", LOCK)
-        return [row.missing for row in await GRANT.all(conn)]
+        with translate_errors(conn):
+            await conn.execute("select pg_advisory_xact_lock($1)", LEGACY_MIGRATION_LOCK_ID)
+        return [row.missing for row in await GRANT_ROLES.all(conn)]
 
 
-async def worker_logins(conn: Connection) -> list[WorkerLogin]:
+async def read_worker_logins(conn: Connection) -> list[WorkerLogin]:
     """Return the logins of the connected workers, as far as this login may see them."""
     return await WORKER_LOGINS.all(conn)

@@ -15,19 +15,19 @@ from rota.core.errors import InvalidInput
 from rota.core.ids import EPOCH, build_id
 from rota.core.states import CLAIMED_STATES, DEAD_LETTER_STATES, FINAL_STATES, LIVE_STATES, RunState
 from rota.store.driver import Connection
-from rota.store.fitness import database_time
-from rota.store.logs import BEGINNING, Line
+from rota.store.logs import LOG_START, StoredLogLine
+from rota.store.ordered_scan import SCAN_ROWS_MAX, ordered_scan
+from rota.store.server_check import read_database_time
 from rota.store.statement import Statement, statement
-from rota.store.walking import LOOK, walking
 
 FIRST_ID: Final = UUID(int=0)
 LAST_ID: Final = UUID(int=(1 << 128) - 1)
 # Most requests are for younger runs; for older ones all of history is searched again.
-RECENT: Final = timedelta(days=2)
+RECENT_PERIOD: Final = timedelta(days=2)
 # Clocks of nodes differ: the ids of a session's runs are at most this much younger than it.
-CLOCKS_APART: Final = timedelta(hours=1)
-LONGEST_TEXT: Final = 200
-LARGEST_PAGE: Final = 1000
+CLOCK_SKEW_MAX: Final = timedelta(hours=1)
+FILTER_TEXT_MAX: Final = 200
+PAGE_SIZE_MAX: Final = 1000
 TRIGGERS: Final = ("tick", "manual", "api", "event", "graph", "backfill", "replay")
 
 
@@ -77,7 +77,7 @@ class RunRow(NamedTuple):
     job_version: int | None
 
 
-class Page(NamedTuple):
+class RunPage(NamedTuple):
     """Runs, newest first, and the id of the next page; None on the last page."""
 
     rows: list[RunRow]
@@ -98,19 +98,19 @@ class AttemptRow(NamedTuple):
     reason: str | None
 
 
-class Found(NamedTuple):
+class ScannedRun(NamedTuple):
     """A matching run, or how far the scan read."""
 
     id: UUID
     fits: bool
 
 
-class LatestRun(NamedTuple):
+class LatestRunId(NamedTuple):
     job_id: UUID
     id: UUID
 
 
-class Ids(NamedTuple):
+class QueueAndKindIds(NamedTuple):
     queue_id: int | None
     kind_id: int | None
 
@@ -122,7 +122,7 @@ class WorkerSession(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunFilter:
+class RunListFilter:
     """Selects runs to list; fields that are not set do not restrict the list. No states: all.
 
     `created_after` (inclusive) and `created_before` (exclusive) refer to the time in a run's id,
@@ -149,48 +149,48 @@ class RunFilter:
 
     def __post_init__(self) -> None:
         for field in ("queue", "kind", "worker"):
-            refuse_odd_text(field, getattr(self, field))
+            check_filter_text(field, getattr(self, field))
         if self.trigger is not None and self.trigger not in TRIGGERS:
             raise InvalidInput("trigger", self.trigger, f"must be one of {', '.join(TRIGGERS)}")
 
 
-WALK = statement("run_views/walk", Found)
-WALK_JOB = statement("run_views/walk_job", Found)
-WALK_BAD = statement("run_views/walk_bad", Found)
+SCAN = statement("run_views/scan", ScannedRun)
+SCAN_JOB = statement("run_views/scan_job", ScannedRun)
+SCAN_BAD = statement("run_views/scan_dead_letters", ScannedRun)
 READ = statement("run_views/read", RunRow)
-LATEST = statement("run_views/latest", LatestRun)
-NAMES = statement("run_views/names", Ids)
+LATEST = statement("run_views/latest", LatestRunId)
+FIND_NAME_IDS = statement("run_views/find_name_ids", QueueAndKindIds)
 WORKER_SESSIONS = statement("run_views/worker_sessions", WorkerSession)
 ATTEMPTS = statement("run_views/attempts", AttemptRow)
-LOG_LINES = statement("run_views/log_lines", Line)
+LOG_LINES = statement("run_views/log_lines", StoredLogLine)
 
 
-async def get(conn: Connection, *, tenant_id: int, run_id: UUID) -> RunRow | None:
+async def get_run(conn: Connection, *, tenant_id: int, run_id: UUID) -> RunRow | None:
     return await READ.one(conn, tenant_id=tenant_id, ids=[run_id])
 
 
-async def read(conn: Connection, ids: Sequence[UUID], *, tenant_id: int) -> list[RunRow]:
+async def read_runs(conn: Connection, ids: Sequence[UUID], *, tenant_id: int) -> list[RunRow]:
     """Return runs by id, newest first."""
     return await READ.all(conn, tenant_id=tenant_id, ids=ids)
 
 
-async def page(
+async def list_runs(
     conn: Connection,
     *,
     tenant_id: int,
-    filter: RunFilter,  # noqa: A002 — the word of the API
+    filter: RunListFilter,  # noqa: A002 — the word of the API
     after: UUID | None = None,
     limit: int = 50,
-) -> Page:
+) -> RunPage:
     """Return matching runs, newest first, after the one with the id `after`."""
-    refuse_odd_limit(limit)
+    check_page_limit(limit)
     conditions = await _conditions(conn, filter, after)
     if conditions is None:
-        return Page([], None)
+        return RunPage([], None)
     walk, more = _choose_scan(filter)
-    async with walking(conn):
+    async with ordered_scan(conn):
         found = await walk.all(
-            conn, tenant_id=tenant_id, most=limit + 1, look=LOOK, **conditions, **more
+            conn, tenant_id=tenant_id, most=limit + 1, look=SCAN_ROWS_MAX, **conditions, **more
         )
     ids, following = cut_page(found, limit=limit)
     if following is not None and following <= conditions["from_id"]:
@@ -201,42 +201,42 @@ async def page(
     fitting = [row for row in rows if row.state in states]
     if filter.job_id is not None:
         fitting = [row for row in fitting if row.job_id == filter.job_id]
-    return Page(fitting, following)
+    return RunPage(fitting, following)
 
 
-async def executions(
+async def list_executions(
     conn: Connection, *, tenant_id: int, worker: str, after: UUID | None = None, limit: int = 50
-) -> Page:
+) -> RunPage:
     """Return the runs that a worker executes or was the last to execute."""
-    by_worker = RunFilter(worker=worker)
-    return await page(conn, tenant_id=tenant_id, filter=by_worker, after=after, limit=limit)
+    by_worker = RunListFilter(worker=worker)
+    return await list_runs(conn, tenant_id=tenant_id, filter=by_worker, after=after, limit=limit)
 
 
-async def dead_page(
+async def list_dead_letters(
     conn: Connection,
     *,
     tenant_id: int,
-    filter: RunFilter | None = None,  # noqa: A002 — the word of the API
+    filter: RunListFilter | None = None,  # noqa: A002 — the word of the API
     after: UUID | None = None,
     limit: int = 50,
-) -> Page:
+) -> RunPage:
     """Return dead letters one by one, restricted to the filter's states that are dead letters."""
-    chosen = filter or RunFilter()
+    chosen = filter or RunListFilter()
     bad = (chosen.states & DEAD_LETTER_STATES) if chosen.states else DEAD_LETTER_STATES
     if not bad:
-        return Page([], None)
+        return RunPage([], None)
     chosen = replace(chosen, states=bad, is_open=True)
-    return await page(conn, tenant_id=tenant_id, filter=chosen, after=after, limit=limit)
+    return await list_runs(conn, tenant_id=tenant_id, filter=chosen, after=after, limit=limit)
 
 
-async def latest_runs(
+async def read_latest_runs(
     conn: Connection, *, tenant_id: int, job_ids: Sequence[UUID]
 ) -> dict[UUID, RunRow]:
     """Return the newest run of each job that has one."""
     if not job_ids:
         return {}
-    recent = first_id_from(await database_time(conn) - RECENT)
-    async with walking(conn):
+    recent = first_id_from(await read_database_time(conn) - RECENT_PERIOD)
+    async with ordered_scan(conn):
         found = await LATEST.all(conn, tenant_id=tenant_id, job_ids=job_ids, from_id=recent)
         # Every result is newer than what was not read, except for an unfinished run that has waited
         # for long: its job may have finished younger runs before the recent period.
@@ -249,21 +249,21 @@ async def latest_runs(
     return {row.job_id: row for row in rows}
 
 
-async def attempts(conn: Connection, *, tenant_id: int, run_id: UUID) -> list[AttemptRow]:
+async def read_attempts(conn: Connection, *, tenant_id: int, run_id: UUID) -> list[AttemptRow]:
     """Return all attempts of a run, the first one first."""
     return await ATTEMPTS.all(conn, tenant_id=tenant_id, run_id=run_id)
 
 
-async def log_lines(
+async def read_log_lines(
     conn: Connection,
     *,
     tenant_id: int,
     run_id: UUID,
     after: tuple[int, int] | None = None,
     limit: int = 1000,
-) -> list[Line]:
+) -> list[StoredLogLine]:
     """Return log lines after (attempt, seq); call again from the last one to follow the log."""
-    attempt, seq = after or BEGINNING
+    attempt, seq = after or LOG_START
     return await LOG_LINES.all(
         conn,
         tenant_id=tenant_id,
@@ -274,7 +274,7 @@ async def log_lines(
     )
 
 
-def cut_page(found: Sequence[Found], *, limit: int) -> tuple[list[UUID], UUID | None]:
+def cut_page(found: Sequence[ScannedRun], *, limit: int) -> tuple[list[UUID], UUID | None]:
     """Return the ids of a page and where the next one starts: after its last run, or where the scan
     ended.
 
@@ -289,22 +289,22 @@ def cut_page(found: Sequence[Found], *, limit: int) -> tuple[list[UUID], UUID | 
     return ids, horizon
 
 
-def refuse_odd_text(field: str, text: str | None) -> None:
+def check_filter_text(field: str, text: str | None) -> None:
     """Refuse text that is too long or that PostgreSQL cannot store."""
     if text is None:
         return
     is_odd = "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text)
-    if is_odd or len(text) > LONGEST_TEXT:
-        wanted = f"must have at most {LONGEST_TEXT} characters, without NUL or lone surrogates"
+    if is_odd or len(text) > FILTER_TEXT_MAX:
+        wanted = f"must have at most {FILTER_TEXT_MAX} characters, without NUL or lone surrogates"
         raise InvalidInput(field, text, wanted)
 
 
-def refuse_odd_limit(limit: int) -> None:
-    if not 1 <= limit <= LARGEST_PAGE:
-        raise InvalidInput("limit", limit, f"must be from 1 to {LARGEST_PAGE}")
+def check_page_limit(limit: int) -> None:
+    if not 1 <= limit <= PAGE_SIZE_MAX:
+        raise InvalidInput("limit", limit, f"must be from 1 to {PAGE_SIZE_MAX}")
 
 
-def _choose_scan(chosen: RunFilter) -> tuple[Statement[Found], dict[str, Any]]:
+def _choose_scan(chosen: RunListFilter) -> tuple[Statement[ScannedRun], dict[str, Any]]:
     """Return the scan whose index has the order of the filter, and parameters only it takes."""
     states = chosen.states or frozenset(RunState)
     if (
@@ -315,7 +315,7 @@ def _choose_scan(chosen: RunFilter) -> tuple[Statement[Found], dict[str, Any]]:
         bad = {"states": sorted(states), "with_dropped": not chosen.is_open}
         ended = {"ended_after": chosen.ended_after, "ended_before": chosen.ended_before}
         failed = {"fingerprint": chosen.fingerprint, "job_id": chosen.job_id}
-        return WALK_BAD, bad | ended | failed
+        return SCAN_BAD, bad | ended | failed
     more: dict[str, Any] = {
         "states": sorted(chosen.states) or None,
         "ended": bool(states & FINAL_STATES),
@@ -324,17 +324,17 @@ def _choose_scan(chosen: RunFilter) -> tuple[Statement[Found], dict[str, Any]]:
         "held": bool(states & CLAIMED_STATES),
     }
     if chosen.job_id is None or chosen.graph_run_id is not None:
-        return WALK, more | {"graph_run_id": chosen.graph_run_id}
-    return WALK_JOB, more | {"job_id": chosen.job_id}
+        return SCAN, more | {"graph_run_id": chosen.graph_run_id}
+    return SCAN_JOB, more | {"job_id": chosen.job_id}
 
 
 async def _conditions(
-    conn: Connection, chosen: RunFilter, after: UUID | None
+    conn: Connection, chosen: RunListFilter, after: UUID | None
 ) -> dict[str, Any] | None:
     """Return the filter as parameters of the scans; None if nothing can match."""
-    names = Ids(None, None)
+    names = QueueAndKindIds(None, None)
     if chosen.queue is not None or chosen.kind is not None:
-        names = await NAMES.one(conn, queue=chosen.queue, kind=chosen.kind) or names
+        names = await FIND_NAME_IDS.one(conn, queue=chosen.queue, kind=chosen.kind) or names
         if (chosen.queue is not None and names.queue_id is None) or (
             chosen.kind is not None and names.kind_id is None
         ):
@@ -373,7 +373,7 @@ async def _sessions(conn: Connection, worker: str) -> tuple[list[UUID], UUID]:
     if any(row.is_alive for row in rows) or ids > {row.id for row in rows}:
         return sorted(ids), LAST_ID
     last_beat = max((row.beat_at for row in rows), default=EPOCH)
-    return sorted(ids), first_id_from(last_beat + CLOCKS_APART)
+    return sorted(ids), first_id_from(last_beat + CLOCK_SKEW_MAX)
 
 
 def _as_uuid(text: str) -> UUID | None:

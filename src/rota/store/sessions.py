@@ -13,17 +13,17 @@ from rota.store.driver import Connection
 from rota.store.statement import statement
 
 
-class Role(StrEnum):
+class SessionRole(StrEnum):
     WORKER = "worker"
     SCHEDULER = "scheduler"
     API = "api"
 
 
-class Opened(NamedTuple):
+class OpenedSession(NamedTuple):
     expires_at: datetime
 
 
-class Beat(NamedTuple):
+class HeartbeatResponse(NamedTuple):
     """The response to a heartbeat: whether to drain, and which runs to stop."""
 
     expires_at: datetime
@@ -31,7 +31,7 @@ class Beat(NamedTuple):
     cancelling: list[UUID]
 
 
-class Session(NamedTuple):
+class LiveSession(NamedTuple):
     id: UUID
     name: str
     slots: int
@@ -43,15 +43,15 @@ class Session(NamedTuple):
 
 class ExpiredSession(NamedTuple):
     id: UUID
-    role: Role
+    role: SessionRole
     name: str
 
 
-class Named(NamedTuple):
+class SessionId(NamedTuple):
     id: UUID
 
 
-class Asked(NamedTuple):
+class DrainingSession(NamedTuple):
     id: UUID
     name: str
 
@@ -59,7 +59,7 @@ class Asked(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewSession:
     id: UUID
-    role: Role
+    role: SessionRole
     name: str
     queues: tuple[int, ...] = ()
     kinds: tuple[int, ...] = ()
@@ -68,13 +68,13 @@ class NewSession:
     serves: str | None = None
 
 
-OPEN = statement("sessions/open", Opened)
-BEAT = statement("sessions/beat", Beat)
-LIVE = statement("sessions/live", Session)
-CLOSE = statement("sessions/close", Named)
-DRAIN = statement("sessions/drain", Asked)
+OPEN = statement("sessions/open", OpenedSession)
+HEARTBEAT = statement("sessions/heartbeat", HeartbeatResponse)
+LIVE = statement("sessions/read_live", LiveSession)
+CLOSE = statement("sessions/close", SessionId)
+DRAIN = statement("sessions/drain", DrainingSession)
 EXPIRE = statement("sessions/expire", ExpiredSession)
-FORGET = statement("sessions/forget", Named)
+FORGET = statement("sessions/delete_expired", SessionId)
 
 
 async def open_session(conn: Connection, new: NewSession, *, ttl: timedelta) -> None:
@@ -91,38 +91,40 @@ async def open_session(conn: Connection, new: NewSession, *, ttl: timedelta) -> 
     )
 
 
-async def beat(
+async def send_heartbeat(
     conn: Connection, *, session_id: UUID, running: Sequence[UUID], ttl: timedelta
-) -> Beat:
+) -> HeartbeatResponse:
     """Renew the lease; raise `LeaseLost` if another process has expired the session."""
-    row = await BEAT.one(conn, id=session_id, running=running, ttl=ttl)
+    row = await HEARTBEAT.one(conn, id=session_id, running=running, ttl=ttl)
     if row is None:
         raise LeaseLost(thing="session", id=session_id)
     return row
 
 
-async def live(conn: Connection, role: Role) -> list[Session]:
+async def read_live_sessions(conn: Connection, role: SessionRole) -> list[LiveSession]:
     return await LIVE.all(conn, role=role)
 
 
-async def close(conn: Connection, session_id: UUID) -> None:
+async def close_session(conn: Connection, session_id: UUID) -> None:
     await CLOSE.one(conn, id=session_id)
 
 
-async def drain(conn: Connection, session_id: UUID) -> Asked | None:
+async def drain_session(conn: Connection, session_id: UUID) -> DrainingSession | None:
     """Ask a worker to claim no more runs; None if it is not alive."""
     return await DRAIN.one(conn, id=session_id)
 
 
-async def expire(conn: Connection, *, sight: ObservedSpan, most: int = 100) -> list[ExpiredSession]:
+async def expire_sessions(
+    conn: Connection, *, sight: ObservedSpan, limit: int = 100
+) -> list[ExpiredSession]:
     """Mark sessions whose lease ran out as dead for ever; their runs may then be reclaimed.
 
     `sight` is how long the caller has seen the database without a gap. Sessions with a longer lease
     stay, because they may have been unable to renew it.
     """
-    return await EXPIRE.all(conn, seen_for=sight.lasted, asked_at=sight.asked_at, most=most)
+    return await EXPIRE.all(conn, seen_for=sight.lasted, asked_at=sight.asked_at, most=limit)
 
 
-async def forget(conn: Connection, *, after: timedelta, most: int = 100) -> int:
+async def delete_expired(conn: Connection, *, after: timedelta, limit: int = 100) -> int:
     """Delete sessions that expired long ago and hold nothing."""
-    return len(await FORGET.all(conn, after=after, most=most))
+    return len(await FORGET.all(conn, after=after, most=limit))

@@ -18,38 +18,38 @@ class Shard(NamedTuple):
     expires_at: datetime
 
 
-class Held(NamedTuple):
+class HeldShard(NamedTuple):
     id: int
     epoch: int
 
 
-class Freed(NamedTuple):
+class ReleasedShard(NamedTuple):
     id: int
 
 
-OWNERS = statement("shards/owners", Shard)
-HOLD = statement("shards/hold", Held)
-RENEW = statement("shards/renew", Held)
-RELEASE = statement("shards/release", Freed)
+READ_SHARDS = statement("shards/read", Shard)
+HOLD = statement("shards/hold", HeldShard)
+RENEW = statement("shards/renew", HeldShard)
+RELEASE = statement("shards/release", ReleasedShard)
 
 
-async def owners(conn: Connection) -> list[Shard]:
-    return await OWNERS.all(conn)
+async def read_shards(conn: Connection) -> list[Shard]:
+    return await READ_SHARDS.all(conn)
 
 
-async def hold(
+async def hold_shards(
     conn: Connection, *, owner: UUID, shards: Sequence[int], ttl: timedelta
 ) -> dict[int, int]:
     """Take or renew shards; return the epochs of the shards that are held now."""
     return {row.id: row.epoch for row in await HOLD.all(conn, owner=owner, shards=shards, ttl=ttl)}
 
 
-async def renew(
+async def renew_shards(
     conn: Connection, *, owner: UUID, shards: Sequence[int], ttl: timedelta
 ) -> dict[int, int]:
     """Renew valid leases; return the epochs of the renewed shards."""
     return {row.id: row.epoch for row in await RENEW.all(conn, owner=owner, shards=shards, ttl=ttl)}
 
 
-async def release(conn: Connection, *, owner: UUID, shards: Sequence[int]) -> list[int]:
+async def release_shards(conn: Connection, *, owner: UUID, shards: Sequence[int]) -> list[int]:
     return [row.id for row in await RELEASE.all(conn, owner=owner, shards=shards)]

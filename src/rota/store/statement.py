@@ -15,7 +15,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar, get_type_hints
 from rota.contract.job import DETAIL_COLUMNS
 from rota.core.stored_documents import create_unknown_member
 from rota.store.driver import Connection
-from rota.store.translate import translated
+from rota.store.error_translation import translate_errors
 
 # `/* each detail: , j.{name} */` is repeated for each detail column of a job: a column that stores
 # a field unchanged and affects no decision (contract/job.py). Ignoring the comment leaves a valid
@@ -26,10 +26,10 @@ _PARAMETER: Final = re.compile(r"'(?:[^']|'')*'|--[^\n]*|(?<![:\w]):([a-z_][a-z0
 
 Row = TypeVar("Row", bound=NamedTuple)
 
-ALL: Final[dict[str, "Statement[Any]"]] = {}
+STATEMENTS: Final[dict[str, "Statement[Any]"]] = {}
 
 
-class Nothing(NamedTuple):
+class NoRow(NamedTuple):
     """The row type of a statement that returns no rows."""
 
 
@@ -59,13 +59,13 @@ class Statement(Generic[Row]):
 
     async def all(self, conn: Connection, **values: Any) -> list[Row]:
         """Run the statement and return all rows."""
-        with translated(conn):
+        with translate_errors(conn):
             records = await conn.fetch(self.text, *self._bind(values))
         return list(map(self._make, records))
 
     async def one(self, conn: Connection, **values: Any) -> Row | None:
         """Run the statement and return its first row, or None."""
-        with translated(conn):
+        with translate_errors(conn):
             record = await conn.fetchrow(self.text, *self._bind(values))
         return None if record is None else self._make(record)
 
@@ -81,13 +81,13 @@ def statement(name: str, row: type[Row]) -> Statement[Row]:
     """Load sql/<name>.sql and register it, so that a test can check all against the schema."""
     source = files("rota.store").joinpath("sql", f"{name}.sql").read_text("utf-8")
     loaded = Statement(name, source, row)
-    if name in ALL:
+    if name in STATEMENTS:
         raise ValueError(f"statement {name} is declared twice")
-    ALL[name] = loaded
+    STATEMENTS[name] = loaded
     return loaded
 
 
-class Members(dict[Any, Enum]):
+class EnumMembers(dict[Any, Enum]):
     """Maps values to members of an enum. A value written by newer code gets a placeholder member
     that can be displayed and equals none of the known members.
     """
@@ -114,7 +114,7 @@ def _row_maker(row: type[Row]) -> Callable[[Sequence[Any]], Row]:
         return row._make
 
     # A dict lookup, not a call of the enum: this runs for every row of a hot statement.
-    members = [(index, Members(enum)) for index, enum in enums.items()]
+    members = [(index, EnumMembers(enum)) for index, enum in enums.items()]
 
     def make(record: Sequence[Any]) -> Row:
         values = list(record)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from rota.core.outcome import Guarantee
 from rota.core.shard import compute_shard
-from rota.store import turns
+from rota.store import tenant_locks
 from rota.store.driver import Connection
 from rota.store.statement import statement
 
@@ -58,7 +58,9 @@ PUT_LIVE = statement("submission_changes/put_live", WrittenRun)
 CANCEL_SCHEDULED = statement("submission_changes/cancel_scheduled", WrittenRun)
 
 
-async def take(conn: Connection, run_id: UUID, *, tenant_id: int) -> StoredSubmission | None:
+async def take_submission(
+    conn: Connection, run_id: UUID, *, tenant_id: int
+) -> StoredSubmission | None:
     """Remove a submission that has not started; None if it has started or does not exist.
 
     The second pass finds a submission that becomes a run at this moment.
@@ -70,9 +72,11 @@ async def take(conn: Connection, run_id: UUID, *, tenant_id: int) -> StoredSubmi
     return None
 
 
-async def lock(conn: Connection, run_id: UUID, *, tenant_id: int) -> StoredSubmission | None:
+async def lock_submission(
+    conn: Connection, run_id: UUID, *, tenant_id: int
+) -> StoredSubmission | None:
     """Lock a submission that has become a run, unfinished or ended, so that one rerun starts."""
-    await turns.take_turn(conn, tenant_id=tenant_id, things=f"submission {run_id}")
+    await tenant_locks.lock_resource(conn, tenant_id=tenant_id, resource=f"submission {run_id}")
     return await READ.one(conn, id=run_id, tenant_id=tenant_id)
 
 

@@ -20,26 +20,26 @@ from rota.store.driver import Connection
 from rota.store.job_views import (
     FIRST_TIME,
     LAST_TIME,
-    Doing,
+    JobActivity,
     JobFilter,
     JobRow,
     name_pattern,
 )
+from rota.store.ordered_scan import SCAN_ROWS_MAX, ordered_scan
 from rota.store.run_views import (
+    FIND_NAME_IDS,
     FIRST_ID,
     LAST_ID,
-    NAMES,
-    Found,
+    ScannedRun,
+    check_page_limit,
     first_id_from,
-    refuse_odd_limit,
 )
 from rota.store.statement import statement
-from rota.store.walking import LOOK, walking
 
 # A run that is due this soon after the request counts as immediate.
-IMMEDIATE_WITHIN: Final = timedelta(seconds=1)
+IMMEDIATE_MAX_DELAY: Final = timedelta(seconds=1)
 # There is only one version: a submission that has started cannot be changed.
-VERSION: Final = 1
+SUBMISSION_VERSION: Final = 1
 
 
 class SubmissionRow(NamedTuple):
@@ -63,7 +63,7 @@ class SubmissionRow(NamedTuple):
     gates: list[int] | None
 
 
-class RunOf(NamedTuple):
+class SubmissionRunId(NamedTuple):
     id: UUID
 
 
@@ -86,13 +86,13 @@ class SubmissionPage(NamedTuple):
 
 
 READ = statement("submission_views/read", SubmissionRow)
-FIND = statement("submission_views/find", RunOf)
+FIND = statement("submission_views/find", SubmissionRunId)
 LIMITS = statement("submission_views/limits", GateLimit)
-WALK = statement("submission_views/walk", Found)
-WALK_USER = statement("submission_views/walk_user", Found)
+SCAN = statement("submission_views/scan", ScannedRun)
+SCAN_USER = statement("submission_views/scan_user", ScannedRun)
 
 
-async def get(conn: Connection, *, tenant_id: int, job_id: UUID) -> JobRow | None:
+async def get_submission(conn: Connection, *, tenant_id: int, job_id: UUID) -> JobRow | None:
     """Return the submission with this id, until retention removes its runs."""
     rows = await READ.all(conn, tenant_id=tenant_id, ids=[job_id])
     rows = [row for row in rows if row.job_id == job_id]
@@ -104,7 +104,7 @@ async def get(conn: Connection, *, tenant_id: int, job_id: UUID) -> JobRow | Non
     return shown[0] if shown else None
 
 
-async def page(
+async def list_submissions(
     conn: Connection,
     *,
     tenant_id: int,
@@ -113,16 +113,16 @@ async def page(
     limit: int = 50,
 ) -> SubmissionPage:
     """Return matching submissions, latest due time first, after the run with the id `after`."""
-    refuse_odd_limit(limit)
+    check_page_limit(limit)
     conditions = await _conditions(conn, filter, after)
     if conditions is None:
         return SubmissionPage([], None)
-    walk, more = WALK, {}
+    walk, more = SCAN, {}
     if filter.user_id is not None:
-        walk, more = WALK_USER, {"user_id": filter.user_id}
-    async with walking(conn):
+        walk, more = SCAN_USER, {"user_id": filter.user_id}
+    async with ordered_scan(conn):
         found = await walk.all(
-            conn, tenant_id=tenant_id, most=limit + 1, look=LOOK, **conditions, **more
+            conn, tenant_id=tenant_id, most=limit + 1, look=SCAN_ROWS_MAX, **conditions, **more
         )
     ids, following = _cut(found, limit=limit)
     if following is not None and following <= conditions["from_id"]:
@@ -135,7 +135,7 @@ async def _conditions(
     conn: Connection, chosen: JobFilter, after: UUID | None
 ) -> dict[str, Any] | None:
     """Return the filter as parameters of the scans; None if nothing can match."""
-    names = await NAMES.one(conn, queue=chosen.queue, kind=chosen.kind)
+    names = await FIND_NAME_IDS.one(conn, queue=chosen.queue, kind=chosen.kind)
     queue_id, kind_id = (None, None) if names is None else names
     if (chosen.queue is not None and queue_id is None) or (
         chosen.kind is not None and kind_id is None
@@ -166,14 +166,14 @@ def _places(chosen: JobFilter) -> dict[str, bool]:
     return {
         "scheduled": is_unfiltered
         or JobState.ACTIVE in chosen.states
-        or Doing.PENDING in chosen.doing,
-        "waiting": includes_runs or Doing.PENDING in chosen.doing,
-        "held": includes_runs or Doing.RUNNING in chosen.doing,
+        or JobActivity.PENDING in chosen.doing,
+        "waiting": includes_runs or JobActivity.PENDING in chosen.doing,
+        "held": includes_runs or JobActivity.RUNNING in chosen.doing,
         "ended": includes_runs,
     }
 
 
-def _cut(found: Sequence[Found], *, limit: int) -> tuple[list[UUID], UUID | None]:
+def _cut(found: Sequence[ScannedRun], *, limit: int) -> tuple[list[UUID], UUID | None]:
     """Return the ids of a page and where the next one starts: after its last id, or where the first
     of the scans ended. Ids beyond that point belong to a later page.
     """
@@ -211,7 +211,7 @@ def _as_job(row: SubmissionRow, limits: dict[int, dict[str, Any]]) -> JobRow:
         id=row.job_id,
         name=row.name,
         state=JobState.FINISHED if is_made else JobState.ACTIVE,
-        version=VERSION,
+        version=SUBMISSION_VERSION,
         kind=row.kind,
         queue=row.queue,
         priority=row.priority,
@@ -235,6 +235,6 @@ def _as_job(row: SubmissionRow, limits: dict[int, dict[str, Any]]) -> JobRow:
 
 
 def _schedule(row: SubmissionRow) -> dict[str, object]:
-    if row.state is not None and row.due_at - row.created_at < IMMEDIATE_WITHIN:
+    if row.state is not None and row.due_at - row.created_at < IMMEDIATE_MAX_DELAY:
         return {"immediate": True, "timezone": "UTC"}
     return {"at": moments.to_rfc3339(row.due_at), "timezone": "UTC"}

@@ -12,10 +12,10 @@ from uuid import UUID
 
 from rota.core.outcome import Guarantee
 from rota.core.shard import compute_shard_of_hex
-from rota.store.array_literals import int_array, text_array, time_array
-from rota.store.cursors import Ownership
+from rota.store.array_literals import encode_integers, encode_texts, encode_times
+from rota.store.cursors import ShardOwnership
 from rota.store.driver import Connection
-from rota.store.statement import Nothing, statement
+from rota.store.statement import NoRow, statement
 
 
 class SubmissionModel(NamedTuple):
@@ -68,11 +68,11 @@ class OverdueCount(NamedTuple):
     number: int
 
 
-OWN_COLUMNS: Final = ("names", "payloads", "labels", "user_ids", "gates")
+ROW_COLUMNS: Final = ("names", "payloads", "labels", "user_ids", "gates")
 
-INSERT_NOW = statement("submissions/insert_now", Nothing)
-INSERT_LATER = statement("submissions/insert_later", Nothing)
-NEXT_DUE = statement("submissions/next_due", DueShard)
+INSERT_NOW = statement("submissions/insert_now", NoRow)
+INSERT_LATER = statement("submissions/insert_later", NoRow)
+READ_NEXT_DUE = statement("submissions/next_due", DueShard)
 MOVE_DUE = statement("submissions/move_due", MovedSubmissions)
 MOVE_OVERDUE = statement("submissions/move_overdue", OverdueCount)
 
@@ -84,7 +84,7 @@ async def insert_now(
     await INSERT_NOW.all(
         conn,
         tenant_id=tenant_id,
-        ids=text_array(new.ids),
+        ids=encode_texts(new.ids),
         due_at=due_at,
         **_shared(new.models),
         **_own(new),
@@ -96,22 +96,22 @@ async def insert_later(conn: Connection, tenant_id: int, new: NewSubmissions) ->
     await INSERT_LATER.all(
         conn,
         tenant_id=tenant_id,
-        ids=text_array(new.ids),
-        shards=int_array(list(map(compute_shard_of_hex, new.ids))),
-        due_ats=time_array(new.due_ats),
+        ids=encode_texts(new.ids),
+        shards=encode_integers(list(map(compute_shard_of_hex, new.ids))),
+        due_ats=encode_times(new.due_ats),
         **_shared(new.models),
         **_own(new),
     )
 
 
-async def next_due(conn: Connection, *, shards: Sequence[int]) -> list[DueShard]:
+async def read_next_due(conn: Connection, *, shards: Sequence[int]) -> list[DueShard]:
     """Return when the next submission of each shard is due; a shard without any is left out."""
-    return await NEXT_DUE.all(conn, shards=shards)
+    return await READ_NEXT_DUE.all(conn, shards=shards)
 
 
 async def move_due(
     conn: Connection,
-    ownership: Ownership,
+    ownership: ShardOwnership,
     shards: Sequence[int],
     *,
     per_shard: int,
@@ -166,8 +166,8 @@ def _own(new: NewSubmissions) -> dict[str, Any]:
     """Return the columns that differ by row. A column without any value is sent empty: unnest fills
     it with nulls, which costs less than encoding them.
     """
-    columns = {name: getattr(new, name) for name in OWN_COLUMNS}
+    columns = {name: getattr(new, name) for name in ROW_COLUMNS}
     return {
-        name: text_array(column if any(value is not None for value in column) else ())
+        name: encode_texts(column if any(value is not None for value in column) else ())
         for name, column in columns.items()
     }

@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 from rota.core import duration_bins
 from rota.core.states import RunState
 from rota.store.driver import Connection
-from rota.store.figures import Slice, first_id_before, id_at
+from rota.store.metrics_queries import TimeSlice, first_id_of_endings, smallest_id_at
+from rota.store.ordered_scan import ordered_scan
 from rota.store.statement import statement
-from rota.store.walking import walking
 
 # Waiting and scheduled runs that a count reads: about 60 ms.
 LIVE_COUNT_MAX: Final = 200_000
@@ -82,7 +82,7 @@ COUNT_SLICES = statement("tasks/count_slices", TaskEnding)
 COUNT_SAMPLED = statement("tasks/count_sampled", SampledCount)
 
 
-async def read(
+async def read_tasks(
     conn: Connection, *, tenant_id: int, ids: Collection[int], names: Collection[str]
 ) -> list[TaskRow]:
     """Return kinds by id, by name, and those that the tenant's submissions use."""
@@ -91,18 +91,18 @@ async def read(
 
 async def count_live(conn: Connection, *, tenant_id: int) -> list[LiveCount]:
     """Count waiting, running and scheduled runs, up to `LIVE_COUNT_MAX` of each."""
-    async with walking(conn):
+    async with ordered_scan(conn):
         return await COUNT_LIVE.all(conn, tenant_id=tenant_id, most=LIVE_COUNT_MAX)
 
 
 async def count_ended(conn: Connection, *, tenant_id: int, since: datetime) -> list[EndedCount]:
     """Count the runs that ended since a time, among the newest `ENDED_COUNT_MAX`."""
-    async with walking(conn):
+    async with ordered_scan(conn):
         return await COUNT_ENDED.all(
             conn,
             tenant_id=tenant_id,
             since=since,
-            from_id=first_id_before(since),
+            from_id=first_id_of_endings(since),
             most=ENDED_COUNT_MAX,
         )
 
@@ -111,13 +111,13 @@ async def count_jobs(conn: Connection, *, tenant_id: int) -> list[KindJobCount]:
     return await COUNT_JOBS.all(conn, tenant_id=tenant_id, most=JOBS_COUNT_MAX)
 
 
-async def count_sampled(conn: Connection, *, tenant_id: int, due: Sequence[Slice]) -> int:
+async def count_sampled(conn: Connection, *, tenant_id: int, due: Sequence[TimeSlice]) -> int:
     """Return how many runs of all kinds have a time in these periods in their ids."""
     row = await COUNT_SAMPLED.one(
         conn,
         tenant_id=tenant_id,
-        lows=[id_at(period.low) for period in due],
-        highs=[id_at(period.high) for period in due],
+        lows=[smallest_id_at(period.low) for period in due],
+        highs=[smallest_id_at(period.high) for period in due],
     )
     return 0 if row is None else row.number
 
@@ -129,7 +129,7 @@ async def count_slices(
     kind_id: int,
     starts: Sequence[datetime],
     until: datetime,
-    slices: tuple[Sequence[Slice], Sequence[Slice]],
+    slices: tuple[Sequence[TimeSlice], Sequence[TimeSlice]],
 ) -> list[TaskEnding]:
     """Count the runs of one kind that ended in buckets that begin at `starts`.
 
@@ -142,8 +142,8 @@ async def count_slices(
         kind_id=kind_id,
         starts=list(starts),
         until=until,
-        lows=[id_at(period.low) for period in due],
-        highs=[id_at(period.high) for period in due],
+        lows=[smallest_id_at(period.low) for period in due],
+        highs=[smallest_id_at(period.high) for period in due],
         late_lows=[period.low for period in late],
         late_highs=[period.high for period in late],
         shortest=duration_bins.BIN_DURATION_MIN.total_seconds(),

@@ -17,16 +17,16 @@ from rota.core.quotas import Quotas
 from rota.core.submissions import check_visible_name
 from rota.store import gates
 from rota.store.driver import Connection
-from rota.store.gates import HEAVIEST
+from rota.store.gates import TENANT_WEIGHT_MAX
+from rota.store.ordered_scan import ordered_scan
 from rota.store.statement import statement
 from rota.store.transaction import transaction
-from rota.store.walking import walking
 
-FREE: Final = "already in use; choose a name that no other tenant has"
-UNLIMITED: Final = Quotas()
+TENANT_NAME_TAKEN: Final = "already in use; choose a name that no other tenant has"
+NO_QUOTAS: Final = Quotas()
 
 
-class Row(NamedTuple):
+class StoredTenant(NamedTuple):
     id: int
     name: str
     weight: int
@@ -36,21 +36,21 @@ class Row(NamedTuple):
     created_at: datetime
 
 
-class Id(NamedTuple):
+class TenantId(NamedTuple):
     id: int
 
 
-class Measurable(NamedTuple):
+class MeasurableTenant(NamedTuple):
     id: int
     quotas: str
     default_quotas: str
 
 
-class Number(NamedTuple):
+class TenantCount(NamedTuple):
     number: int
 
 
-class Obstacles(NamedTuple):
+class DeletionObstacles(NamedTuple):
     has_jobs: bool
     has_runs: bool
     has_platform_key: bool
@@ -66,21 +66,21 @@ class Tenant:
     created_at: datetime
 
 
-CREATE = statement("tenants/create", Row)
-GET = statement("tenants/get", Row)
-PAGE = statement("tenants/page", Row)
-UPDATE = statement("tenants/update", Row)
-LOCK = statement("tenants/lock", Id)
-OBSTACLES = statement("tenants/obstacles", Obstacles)
-DELETE = statement("tenants/delete", Id)
-COUNT_JOBS = statement("tenants/count_jobs", Number)
-TAKE_MEASURABLE = statement("tenants/take_measurable", Measurable)
-HOLD_BACK = statement("tenants/hold_back", Id)
-COUNT_QUEUED = statement("tenants/count_queued", Number)
+CREATE = statement("tenants/create", StoredTenant)
+GET = statement("tenants/get", StoredTenant)
+PAGE = statement("tenants/page", StoredTenant)
+UPDATE = statement("tenants/update", StoredTenant)
+LOCK = statement("tenants/lock", TenantId)
+OBSTACLES = statement("tenants/obstacles", DeletionObstacles)
+DELETE = statement("tenants/delete", TenantId)
+COUNT_JOBS = statement("tenants/count_jobs", TenantCount)
+TAKE_MEASURABLE = statement("tenants/take_measurable", MeasurableTenant)
+HOLD_BACK = statement("tenants/apply_default_quotas", TenantId)
+COUNT_QUEUED = statement("tenants/count_queued", TenantCount)
 
 
-async def create(
-    conn: Connection, *, name: str, weight: int = 1, quotas: Quotas = UNLIMITED
+async def create_tenant(
+    conn: Connection, *, name: str, weight: int = 1, quotas: Quotas = NO_QUOTAS
 ) -> Tenant:
     """Create a tenant."""
     name = check_visible_name(name, "name")
@@ -88,22 +88,22 @@ async def create(
     async with transaction(conn):
         row = await CREATE.one(conn, name=name, weight=weight, quotas=_text(quotas))
         if row is None:
-            raise NameTaken("name", name, FREE)
+            raise NameTaken("name", name, TENANT_NAME_TAKEN)
         if quotas.gate_limits is not None:
             await gates.limit_tenant(conn, row.id, quotas.gate_limits)
     return _tenant(row)
 
 
-async def get(conn: Connection, tenant_id: int) -> Tenant:
+async def get_tenant(conn: Connection, tenant_id: int) -> Tenant:
     return _require_tenant(await GET.one(conn, tenant_id=tenant_id), tenant_id)
 
 
-async def page(conn: Connection, *, after: int = 0, limit: int = 50) -> list[Tenant]:
+async def list_tenants(conn: Connection, *, after: int = 0, limit: int = 50) -> list[Tenant]:
     """Return tenants in the order of their creation, starting after `after`."""
     return [_tenant(row) for row in await PAGE.all(conn, after=after, most=limit)]
 
 
-async def update(
+async def update_tenant(
     conn: Connection, tenant_id: int, *, weight: int | None = None, quotas: Quotas | None = None
 ) -> Tenant:
     """Change the given fields. Claimers notice within about a second."""
@@ -122,18 +122,18 @@ async def update(
     return changed
 
 
-async def pause(conn: Connection, tenant_id: int) -> Tenant:
+async def pause_tenant(conn: Connection, tenant_id: int) -> Tenant:
     """Start no more runs of this tenant. Pausing it again keeps the time of the first pause."""
     await gates.pause_tenant(conn, tenant_id)
-    return await get(conn, tenant_id)
+    return await get_tenant(conn, tenant_id)
 
 
-async def resume(conn: Connection, tenant_id: int) -> Tenant:
+async def resume_tenant(conn: Connection, tenant_id: int) -> Tenant:
     await gates.pause_tenant(conn, tenant_id, paused=False)
-    return await get(conn, tenant_id)
+    return await get_tenant(conn, tenant_id)
 
 
-async def delete(conn: Connection, tenant_id: int) -> None:
+async def delete_tenant(conn: Connection, tenant_id: int) -> None:
     """Delete a tenant without jobs, with its keys, secrets and calendars.
 
     Its finished runs stay until their retention ends, and its audit log stays.
@@ -145,42 +145,44 @@ async def delete(conn: Connection, tenant_id: int) -> None:
         await DELETE.one(conn, tenant_id=tenant_id)
 
 
-async def count_jobs(conn: Connection, *, tenant_id: int, most: int) -> int:
+async def count_jobs(conn: Connection, *, tenant_id: int, limit: int) -> int:
     """Count the unfinished jobs of a tenant, up to `most`."""
-    async with walking(conn):
-        row = await COUNT_JOBS.one(conn, tenant_id=tenant_id, most=most)
+    async with ordered_scan(conn):
+        row = await COUNT_JOBS.one(conn, tenant_id=tenant_id, most=limit)
     return 0 if row is None else row.number
 
 
-async def count_queued(conn: Connection, *, tenant_id: int, most: int) -> int:
+async def count_queued(conn: Connection, *, tenant_id: int, limit: int) -> int:
     """Count the waiting runs of a tenant, up to `most`."""
-    async with walking(conn):
-        row = await COUNT_QUEUED.one(conn, tenant_id=tenant_id, most=most)
+    async with ordered_scan(conn):
+        row = await COUNT_QUEUED.one(conn, tenant_id=tenant_id, most=limit)
     return 0 if row is None else row.number
 
 
-async def allow_one_more(conn: Connection, *, tenant_id: int, quota: str, there: int) -> None:
+async def check_quota(conn: Connection, *, tenant_id: int, quota: str, existing: int) -> None:
     """Refuse to add one more resource than the quota allows. For resources of which there are few:
     the caller counts them under the tenant's lock.
     """
-    limit = (await get(conn, tenant_id)).quotas.find_limit(quota)
-    if limit is not None and there >= limit:
-        reason = f"it has {there}; delete one before adding another"
+    limit = (await get_tenant(conn, tenant_id)).quotas.find_limit(quota)
+    if limit is not None and existing >= limit:
+        reason = f"it has {existing}; delete one before adding another"
         raise QuotaExceeded(quota, limit, reason)
 
 
-async def take_measurable(conn: Connection, *, age: timedelta, limit: int) -> list[Measurable]:
+async def take_measurable(
+    conn: Connection, *, age: timedelta, limit: int
+) -> list[MeasurableTenant]:
     """Take at most `limit` tenants whose use was not measured for `age`."""
     return await TAKE_MEASURABLE.all(conn, age=age, most=limit)
 
 
-async def hold_back(conn: Connection, tenant_id: int, quotas: Mapping[str, int]) -> bool:
+async def apply_default_quotas(conn: Connection, tenant_id: int, quotas: Mapping[str, int]) -> bool:
     """Apply these default quotas to a tenant; return whether they changed."""
     text = json.dumps(dict(quotas))
     return await HOLD_BACK.one(conn, tenant_id=tenant_id, quotas=text) is not None
 
 
-def _refuse_obstacles(obstacles: Obstacles | None) -> None:
+def _refuse_obstacles(obstacles: DeletionObstacles | None) -> None:
     if obstacles is None:
         return
     reasons = {
@@ -193,7 +195,7 @@ def _refuse_obstacles(obstacles: Obstacles | None) -> None:
             raise Conflict("tenant", reason)
 
 
-def _tenant(row: Row) -> Tenant:
+def _tenant(row: StoredTenant) -> Tenant:
     return Tenant(
         id=row.id,
         name=row.name,
@@ -204,7 +206,7 @@ def _tenant(row: Row) -> Tenant:
     )
 
 
-def _require_tenant(row: Row | None, tenant_id: int) -> Tenant:
+def _require_tenant(row: StoredTenant | None, tenant_id: int) -> Tenant:
     if row is None:
         raise NotFound("tenant", tenant_id)
     return _tenant(row)
@@ -215,5 +217,5 @@ def _text(quotas: Quotas) -> str:
 
 
 def _demand_weight(weight: int) -> None:
-    if not 1 <= weight <= HEAVIEST:
-        raise InvalidInput("weight", weight, f"must be from 1 to {HEAVIEST}")
+    if not 1 <= weight <= TENANT_WEIGHT_MAX:
+        raise InvalidInput("weight", weight, f"must be from 1 to {TENANT_WEIGHT_MAX}")

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 
 from rota.core.errors import RotaError
 from rota.store.driver import Connection
-from rota.store.translate import translated
+from rota.store.error_translation import translate_errors
 
 
 @asynccontextmanager
@@ -20,23 +20,23 @@ async def transaction(conn: Connection) -> AsyncIterator[None]:
     Only driver errors at begin and commit are translated. An error of the block passes unchanged;
     if the rollback fails too, the connection is lost and its transaction with it.
     """
-    with translated(conn):
+    with translate_errors(conn):
         block = conn.transaction()
         await block.__aenter__()
     try:
         yield
     except BaseException:
-        with suppress(RotaError), translated(conn):
+        with suppress(RotaError), translate_errors(conn):
             await block.__aexit__(*sys.exc_info())
         raise
-    with translated(conn):
+    with translate_errors(conn):
         await block.__aexit__(None, None, None)
 
 
 @asynccontextmanager
-async def joined(conn: Connection) -> AsyncIterator[None]:
+async def join_transaction(conn: Connection) -> AsyncIterator[None]:
     """Join the open transaction, or begin one. Avoids a savepoint on the hot path (F44)."""
-    with translated(conn):
+    with translate_errors(conn):
         is_open = conn.is_in_transaction()
     if is_open:
         yield

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from rota.store.driver import Connection
-from rota.store.statement import Nothing, statement
+from rota.store.statement import NoRow, statement
 
 # A process with older rules reports itself every half minute; after this it counts as gone.
 GONE_AFTER: Final = timedelta(seconds=90)
@@ -54,7 +54,7 @@ class TzdataVersion(NamedTuple):
     version: str | None
 
 
-class MovedJob(NamedTuple):
+class MovedCursorJob(NamedTuple):
     job_id: UUID
 
 
@@ -64,23 +64,23 @@ ADOPT = statement("tzdata/adopt", TzdataVersion)
 BEGIN = statement("tzdata/begin", TzdataVersion)
 ADVANCE = statement("tzdata/advance", TzdataVersion)
 FINISH = statement("tzdata/finish", TzdataVersion)
-NOTE_OLDER = statement("tzdata/note_older", TzdataVersion)
+NOTE_OLDER = statement("tzdata/report_older", TzdataVersion)
 READ_RULES = statement("tzdata/read_rules", ZoneRules)
-PUT_RULES = statement("tzdata/put_rules", Nothing)
-WALK = statement("tzdata/walk", ZonedCursor)
-MOVE = statement("tzdata/move", MovedJob)
+PUT_RULES = statement("tzdata/put_rules", NoRow)
+WALK = statement("tzdata/scan", ZonedCursor)
+MOVE = statement("tzdata/move", MovedCursorJob)
 
 
-async def read(conn: Connection) -> TzdataState | None:
+async def read_state(conn: Connection) -> TzdataState | None:
     return await READ.one(conn, gone_after=GONE_AFTER)
 
 
-async def lock(conn: Connection) -> TzdataState | None:
+async def lock_state(conn: Connection) -> TzdataState | None:
     """Lock the row until the end of the transaction; None while another process holds it."""
     return await LOCK.one(conn, gone_after=GONE_AFTER)
 
 
-async def adopt(conn: Connection, version: str, rules: Mapping[str, bytes]) -> bool:
+async def adopt_rules(conn: Connection, version: str, rules: Mapping[str, bytes]) -> bool:
     """Store the rules in use if none are stored; return whether that was the case."""
     if await ADOPT.one(conn, version=version) is None:
         return False
@@ -88,12 +88,12 @@ async def adopt(conn: Connection, version: str, rules: Mapping[str, bytes]) -> b
     return True
 
 
-async def begin(conn: Connection, *, target: str, applied: str) -> bool:
+async def begin_rules(conn: Connection, *, target: str, applied: str) -> bool:
     """Start to apply rules to cursors that are, or are being, computed with `applied`."""
     return await BEGIN.one(conn, target=target, applied=applied) is not None
 
 
-async def advance(
+async def advance_rules(
     conn: Connection, state: TzdataState, *, position: UUID, looked_at: int, moved: int
 ) -> bool:
     """Store how far rules were applied since the row was locked."""
@@ -108,12 +108,12 @@ async def advance(
     return row is not None
 
 
-async def finish(conn: Connection, *, target: str) -> bool:
+async def finish_rules(conn: Connection, *, target: str) -> bool:
     """Record that everything was computed with these rules."""
     return await FINISH.one(conn, target=target) is not None
 
 
-async def note_older(conn: Connection, version: str) -> bool:
+async def report_older_rules(conn: Connection, version: str) -> bool:
     """Report that a process with older rules is running; return whether these are older."""
     return await NOTE_OLDER.one(conn, version=version) is not None
 
@@ -126,14 +126,14 @@ async def put_rules(conn: Connection, rules: Mapping[str, bytes]) -> None:
     await PUT_RULES.all(conn, zones=list(rules), rules=list(rules.values()))
 
 
-async def walk(
-    conn: Connection, *, after: UUID, zones: Sequence[str], most: int
+async def scan_cursors(
+    conn: Connection, *, after: UUID, zones: Sequence[str], limit: int
 ) -> list[ZonedCursor]:
     """Return the next `most` cursors by job, and whether the rules of these zones affect them."""
-    return await WALK.all(conn, after=after, zones=zones, most=most)
+    return await WALK.all(conn, after=after, zones=zones, most=limit)
 
 
-async def move(conn: Connection, moves: Sequence[CursorMove]) -> set[UUID]:
+async def move_cursors(conn: Connection, moves: Sequence[CursorMove]) -> set[UUID]:
     """Move cursors, each with a new version of its job; return the jobs that moved. The caller has
     locked both.
     """

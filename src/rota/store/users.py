@@ -12,10 +12,10 @@ from rota.store.driver import Connection
 from rota.store.statement import statement
 
 # Beyond this it is "many": a page shows fifty users, and each count reads its rows.
-MOST_COUNTED: Final = 200
+JOB_COUNT_MAX: Final = 200
 
 
-class User(NamedTuple):
+class UserRow(NamedTuple):
     """`jobs` counts up to `COUNTED_RUNS_MAX`; `keys` counts valid keys."""
 
     user_id: str
@@ -23,22 +23,24 @@ class User(NamedTuple):
     keys: int
 
 
-class Revoked(NamedTuple):
+class RevokedKey(NamedTuple):
     id: UUID
 
 
-PAGE = statement("users/page", User)
-READ = statement("users/read", User)
-REVOKE_KEYS = statement("users/revoke_keys", Revoked)
+PAGE = statement("users/page", UserRow)
+READ = statement("users/read", UserRow)
+REVOKE_KEYS = statement("users/revoke_keys", RevokedKey)
 
 
-async def page(conn: Connection, *, tenant_id: int, after: str = "", limit: int = 50) -> list[User]:
+async def list_users(
+    conn: Connection, *, tenant_id: int, after: str = "", limit: int = 50
+) -> list[UserRow]:
     """Return the users of a tenant in the order of their names."""
-    return await PAGE.all(conn, tenant_id=tenant_id, after=after, most=limit, counted=MOST_COUNTED)
+    return await PAGE.all(conn, tenant_id=tenant_id, after=after, most=limit, counted=JOB_COUNT_MAX)
 
 
-async def get(conn: Connection, *, tenant_id: int, user_id: str) -> User:
-    row = await READ.one(conn, tenant_id=tenant_id, user_id=user_id, counted=MOST_COUNTED)
+async def get_user(conn: Connection, *, tenant_id: int, user_id: str) -> UserRow:
+    row = await READ.one(conn, tenant_id=tenant_id, user_id=user_id, counted=JOB_COUNT_MAX)
     if row is None:
         raise NotFound("user", user_id)
     return row
@@ -48,5 +50,5 @@ async def revoke_keys(conn: Connection, *, tenant_id: int, user_id: str) -> list
     """Revoke all keys of a user; return those that were not revoked before."""
     rows = await REVOKE_KEYS.all(conn, tenant_id=tenant_id, user_id=user_id)
     if not rows:
-        await get(conn, tenant_id=tenant_id, user_id=user_id)
+        await get_user(conn, tenant_id=tenant_id, user_id=user_id)
     return [row.id for row in rows]

@@ -17,9 +17,9 @@ from typing import Any
 
 from rota.core.errors import RotaError, StoreUnavailable
 from rota.store.driver import Connection
-from rota.store.migrate import migrate
-from rota.store.partitions import make_ahead
-from rota.store.pool import Access, open_connection
+from rota.store.partitions import create_ahead
+from rota.store.pool import DatabaseAccess, open_connection
+from rota.store.schema_migration import migrate
 from tests.chaos.checker import judge
 from tests.chaos.history import History
 from tests.chaos.menu import NEEDS
@@ -49,10 +49,10 @@ Role = Callable[[], Awaitable[None]]
 
 async def storm(url: str, seed: int, seconds: float, *, late: bool) -> dict[str, Any]:
     ledger = Ledger(chance=Random(seed))
-    sea = Sea(access=Access(url=url, name="storm"), ledger=ledger)
+    sea = Sea(access=DatabaseAccess(url=url, name="storm"), ledger=ledger)
     async with open_connection(sea.access) as conn:
         await migrate(conn)
-        await make_ahead(conn, today=ledger.wall().date(), ahead=1)
+        await create_ahead(conn, today=ledger.wall().date(), ahead=1)
         await sea.fill(conn)
         await sea.fill_graph(conn, definition("storm"))
         await blow(sea, conn, seconds, late=late)

@@ -48,7 +48,7 @@ class Submitter:
     async def _submit(self, conn: Connection, runs: list[NewRun]) -> None:
         asked = self.sea.ledger.asking()
         async with conn.transaction():
-            await live_runs.insert_many(conn, runs)
+            await live_runs.insert_runs(conn, runs)
             if self.sea.happens(0.1):
                 # A commit that comes late: others have claimed later runs of the lane by then.
                 await self.sea.ledger.pause(0.3)
@@ -99,7 +99,7 @@ class Canceller:
 
     async def _cancel(self, conn: Connection, run_id: UUID) -> None:
         asked = self.sea.ledger.asking()
-        moved = await live_runs.cancel(conn, ids=[run_id])
+        moved = await live_runs.cancel_runs(conn, ids=[run_id])
         answer = moved[0].state.value if moved else "too late"
         self.sea.ledger.answered("cancel", run_id, asked, answer=answer)
 
@@ -114,7 +114,7 @@ class Pauser:
             for job in ticking[:PAUSED]:
                 await self.sea.ledger.pause(1.0)
                 asked = self.sea.ledger.asking()
-                for paused in await jobs.pause(conn, ids=[job], held='{"by": "storm"}'):
+                for paused in await jobs.pause_jobs(conn, ids=[job], held='{"by": "storm"}'):
                     self.sea.ledger.answered("pause", paused, asked)
 
 
@@ -135,10 +135,10 @@ class Latecomer:
             asked = self.sea.ledger.asking()
             late = self._new()
             async with conn.transaction():
-                await live_runs.insert_many(conn, [late])
+                await live_runs.insert_runs(conn, [late])
                 while clock.monotonic() < end:
                     runs = [self._new() for _ in range(20)]
-                    await live_runs.insert_many(other, runs)
+                    await live_runs.insert_runs(other, runs)
                     await clock.sleep(0.05)
             self.sea.ledger.answered("submit", late.id, asked)
 

@@ -19,7 +19,7 @@ from rota.core.lanes import Lane
 from rota.core.states import RunState
 from rota.store import live_runs, sessions
 from rota.store.driver import Connection
-from rota.store.live_runs import Claimed, NewRun, Walk
+from rota.store.live_runs import ClaimedRun, LaneScan, NewRun
 from tests.chaos.storm.client import Submitter
 from tests.chaos.storm.sea import Sea
 from tests.chaos.storm.worker import Worker
@@ -54,7 +54,7 @@ class Duels:
     async def _sleeper(self, one: Connection, other: Connection, late: Late) -> None:
         """The first falls asleep with a run; the second has taken it when the first wakes up."""
         run = self._new("plain")
-        await live_runs.insert_many(one, [run])
+        await live_runs.insert_runs(one, [run])
         sleeper, awake = Worker(sea=self.sea), Worker(sea=self.sea, ttl=AWAKE)
         await sleeper.open(one)
         sleeper.take(await self._claim(one, sleeper))
@@ -65,8 +65,8 @@ class Duels:
         ready = list(awake.held.values())
         awake.end(ready)
         await awake.finish(other, ready)
-        await live_runs.cancel(other, ids=[run.id])
-        await sessions.close(other, awake.session)
+        await live_runs.cancel_runs(other, ids=[run.id])
+        await sessions.close_session(other, awake.session)
 
     async def _rivals(self, one: Connection, other: Connection) -> None:
         """Two runs of different kinds and one place for both."""
@@ -75,7 +75,7 @@ class Duels:
             replace(self._new("alone"), kind_id=kind, gates=(self.sea.narrow_gate_id,))
             for kind in self.sea.limited_kinds
         ]
-        await live_runs.insert_many(one, runs)
+        await live_runs.insert_runs(one, runs)
         for worker, conn in pairs:
             await worker.open(conn)
         both = zip(pairs, self.sea.limited_kinds, strict=True)
@@ -88,10 +88,10 @@ class Duels:
             ready = list(worker.held.values())
             worker.end(ready)
             await worker.finish(conn, ready)
-            await sessions.close(conn, worker.session)
-        await live_runs.cancel(one, ids=[run.id for run in runs])
+            await sessions.close_session(conn, worker.session)
+        await live_runs.cancel_runs(one, ids=[run.id for run in runs])
 
-    async def _pass(self, worker: Worker, conn: Connection, kind: int) -> list[Claimed]:
+    async def _pass(self, worker: Worker, conn: Connection, kind: int) -> list[ClaimedRun]:
         return await worker.gated.claim(
             conn,
             session_id=worker.session,
@@ -100,13 +100,13 @@ class Duels:
             room=1,
         )
 
-    async def _claim(self, conn: Connection, worker: Worker) -> list[Claimed]:
-        return await live_runs.claim(
+    async def _claim(self, conn: Connection, worker: Worker) -> list[ClaimedRun]:
+        return await live_runs.claim_runs(
             conn,
             session_id=worker.session,
             queue_id=self.sea.duel_queue_id,
             kind_ids=[self.sea.kind_id],
-            walks=[Walk(LANE, BEGINNING, UUID(int=0), 1)],
+            scans=[LaneScan(LANE, BEGINNING, UUID(int=0), 1)],
             room=1,
         )
 
@@ -115,7 +115,7 @@ class Duels:
         clock = self.sea.ledger.clock
         end = clock.monotonic() + PATIENCE
         while clock.monotonic() < end:
-            state = (await live_runs.get(conn, [run_id]))[run_id].state
+            state = (await live_runs.get_runs(conn, [run_id]))[run_id].state
             if state not in {RunState.RUNNING, RunState.CANCELLING}:
                 return state is RunState.QUEUED
             await clock.sleep(0.005)

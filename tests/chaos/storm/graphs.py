@@ -49,7 +49,7 @@ async def unfold(
     sea: Sea, conn: Connection, session: UUID, runs: Sequence[tuple[UUID, int]], plans: Plans
 ) -> None:
     """Graph runs that were claimed; sometimes nobody goes on with them at once."""
-    moved = await graphs.unfold(conn, session_id=session, runs=runs)
+    moved = await graphs.expand_graphs(conn, session_id=session, runs=runs)
     sea.ledger.count("graph runs", len(moved))
     await advance(sea, conn, [run.id for run in moved], plans)
 

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from rota.runtime.clock import SystemClock
-from rota.store.live_runs import Claimed
+from rota.store.live_runs import ClaimedRun
 from tests.chaos.history import Grant, Operation, Plan, Use
 from tests.support.sink import Mark
 
@@ -50,7 +50,7 @@ class Ledger:
     def count(self, what: str, by: int = 1) -> None:
         self.counts[what] = self.counts.get(what, 0) + by
 
-    def mark(self, event: str, run: Claimed) -> None:
+    def mark(self, event: str, run: ClaimedRun) -> None:
         self.marks.append(
             Mark(
                 at=self.now(),

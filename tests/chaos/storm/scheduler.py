@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 from rota.core.ids import derive_tick_run_id
 from rota.store import cursors, shards
-from rota.store.cursors import Due, Firing, Ownership
+from rota.store.cursors import DueTick, ShardOwnership, TickFiring
 from rota.store.driver import Connection
 from tests.chaos.storm.ledger import Lease, nanoseconds
 from tests.chaos.storm.sea import EVERY, SHARD_TTL, SHARDS, Sea
@@ -33,8 +33,8 @@ class Scheduler:
                 await self._hold(conn)
                 if self.sea.happens(0.05):
                     await ledger.pause(3 * SHARD_TTL.total_seconds())
-                due = await cursors.due(
-                    conn, shards=list(self.leases), before=ledger.wall() + skew, most=BATCH
+                due = await cursors.read_due(
+                    conn, shards=list(self.leases), before=ledger.wall() + skew, limit=BATCH
                 )
                 if self.sea.happens(0.1):
                     await ledger.pause(3 * SHARD_TTL.total_seconds())
@@ -45,7 +45,7 @@ class Scheduler:
     async def _hold(self, conn: Connection) -> None:
         ledger = self.sea.ledger
         sent = ledger.now()
-        held = await shards.hold(conn, owner=self.owner, shards=SHARDS, ttl=SHARD_TTL)
+        held = await shards.hold_shards(conn, owner=self.owner, shards=SHARDS, ttl=SHARD_TTL)
         for shard, epoch in held.items():
             known = self.leases.get(shard)
             if known is not None and known.token == epoch:
@@ -61,17 +61,17 @@ class Scheduler:
         for shard in chosen:
             lease = self.leases.pop(shard)
             lease.until = min(lease.until, sent)
-        await shards.release(conn, owner=self.owner, shards=chosen)
+        await shards.release_shards(conn, owner=self.owner, shards=chosen)
 
-    async def _fire(self, conn: Connection, due: list[Due]) -> None:
+    async def _fire(self, conn: Connection, due: list[DueTick]) -> None:
         ledger = self.sea.ledger
         firings = {derive_tick_run_id(each.job_id, each.tick_at): firing(each) for each in due}
-        ownership = Ownership(
+        ownership = ShardOwnership(
             owner=self.owner, epochs={shard: lease.token for shard, lease in self.leases.items()}
         )
         for _ in range(2 if self.sea.happens(0.2) else 1):
             sent = ledger.now()
-            decided = await cursors.fire(conn, ownership, list(firings.values()))
+            decided = await cursors.fire_ticks(conn, ownership, list(firings.values()))
             ledger.count("ticks", len(decided))
             ledger.count("ticks refused", len(firings) - len(decided))
             for each in decided:
@@ -81,8 +81,8 @@ class Scheduler:
             await ledger.pause(0.05)
 
 
-def firing(due: Due) -> Firing:
-    return Firing(
+def firing(due: DueTick) -> TickFiring:
+    return TickFiring(
         due=due,
         run_id=derive_tick_run_id(due.job_id, due.tick_at),
         next_tick_at=due.tick_at + EVERY,

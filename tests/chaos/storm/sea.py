@@ -9,10 +9,10 @@ from uuid import UUID
 from rota.core.ids import build_id
 from rota.core.limits import GateLimits
 from rota.core.shard import compute_shard
-from rota.store import gates, graphs, jobs, names
+from rota.store import gates, graphs, interning, jobs
 from rota.store.driver import Connection
 from rota.store.jobs import NewJob
-from rota.store.pool import Access, open_connection
+from rota.store.pool import DatabaseAccess, open_connection
 from tests.chaos.history import Plan
 from tests.chaos.storm.ledger import Ledger
 
@@ -30,7 +30,7 @@ LIMITS: Final = {"limited": 2, "alone": 1}
 
 @dataclass(kw_only=True)
 class Sea:
-    access: Access
+    access: DatabaseAccess
     ledger: Ledger
     # Nothing is frozen or killed and nothing new is asked for once it is calm.
     is_calm: bool = False
@@ -68,18 +68,18 @@ class Sea:
         """Write the jobs: half may overlap, half may not; and those that have no schedule."""
         await conn.execute("create table rota.storm_effects (run_id uuid not null)")
         await conn.execute("insert into rota.tenants (name) values ('second')")
-        self.queue_id = await names.queue_id(conn, "default")
-        self.kind_id = await names.kind_id(conn, "storm")
-        self.limited_kinds = (self.kind_id, await names.kind_id(conn, "other"))
-        self.graph_kind_id = await names.kind_id(conn, "graph")
-        self.policy_id = await names.policy_id(conn, "{}")
+        self.queue_id = await interning.intern_queue(conn, "default")
+        self.kind_id = await interning.intern_kind(conn, "storm")
+        self.limited_kinds = (self.kind_id, await interning.intern_kind(conn, "other"))
+        self.graph_kind_id = await interning.intern_kind(conn, "graph")
+        self.policy_id = await interning.intern_policy(conn, "{}")
         for number in range(JOBS):
             await self._write(conn, "skip" if number % 2 else "allow")
-        self.gate_id = await gates.put(
+        self.gate_id = await gates.put_gate(
             conn, 1, "limited", GateLimits(max_running=LIMITS["limited"])
         )
-        self.duel_queue_id = await names.queue_id(conn, "duel")
-        self.narrow_gate_id = await gates.put(
+        self.duel_queue_id = await interning.intern_queue(conn, "duel")
+        self.narrow_gate_id = await gates.put_gate(
             conn, 1, "alone", GateLimits(max_running=LIMITS["alone"])
         )
         for special in ("plain", "at_most_once", "effects", "limited", "poison", "alone"):
@@ -87,7 +87,7 @@ class Sea:
 
     async def fill_graph(self, conn: Connection, definition: str) -> None:
         """The one job that is a graph."""
-        ids = await graphs.intern(conn, 1, [definition])
+        ids = await graphs.intern_definitions(conn, 1, [definition])
         self.by_hand["graph"] = await self._write(conn, "graph", graph_id=ids[definition])
 
     async def _write(self, conn: Connection, special: str, *, graph_id: int | None = None) -> UUID:
@@ -105,7 +105,7 @@ class Sea:
             tick_at=first,
             fire_at=first,
         )
-        await jobs.insert_many(conn, [job])
+        await jobs.insert_jobs(conn, [job])
         self.ledger.plans[job.id] = Plan(
             job_id=job.id,
             anchor=first,

@@ -19,8 +19,8 @@ from rota.flow.execute.effects import StageEffects
 from rota.flow.graphs.plans import Plans
 from rota.store import live_runs, sessions
 from rota.store.driver import Connection
-from rota.store.live_runs import Claimed, Ending, PutBack
-from rota.store.sessions import NewSession, Role
+from rota.store.live_runs import ClaimedRun, ReturnedAttempt, RunEnding
+from rota.store.sessions import NewSession, SessionRole
 from tests.chaos.storm import graphs
 from tests.chaos.storm.ledger import Lease, nanoseconds
 from tests.chaos.storm.sea import RETRIES, SESSION_TTL, UNKNOWN_FOR, Sea
@@ -48,7 +48,7 @@ class Executed:
 
 @dataclass(slots=True, kw_only=True)
 class Held:
-    run: Claimed
+    run: ClaimedRun
     lease: Lease
     until: float
 
@@ -83,7 +83,7 @@ class Worker:
     async def open(self, conn: Connection) -> None:
         self.session = uuid4()
         sent = self.sea.ledger.now()
-        new = NewSession(id=self.session, role=Role.WORKER, name="storm", slots=ROOM)
+        new = NewSession(id=self.session, role=SessionRole.WORKER, name="storm", slots=ROOM)
         ttl = self._lease()
         await sessions.open_session(conn, new, ttl=ttl)
         self.lease_until = sent + nanoseconds(ttl)
@@ -115,7 +115,9 @@ class Worker:
         ledger = self.sea.ledger
         sent = ledger.now()
         ttl = self._lease()
-        await sessions.beat(conn, session_id=self.session, running=list(self.held), ttl=ttl)
+        await sessions.send_heartbeat(
+            conn, session_id=self.session, running=list(self.held), ttl=ttl
+        )
         self.lease_until = sent + nanoseconds(ttl)
         for held in self.held.values():
             held.lease.until = self.lease_until
@@ -145,7 +147,7 @@ class Worker:
         if any(run.job_id == self.sea.by_hand["poison"] for run in claimed):
             raise Killed
 
-    def take(self, claimed: Iterable[Claimed]) -> None:
+    def take(self, claimed: Iterable[ClaimedRun]) -> None:
         """Begin what was claimed."""
         ledger = self.sea.ledger
         for run in claimed:
@@ -155,24 +157,24 @@ class Worker:
             until = ledger.clock.monotonic() + self._duration(run)
             self.held[run.id] = Held(run=run, lease=lease, until=until)
 
-    def _duration(self, run: Claimed) -> float:
+    def _duration(self, run: ClaimedRun) -> float:
         """What was tried before takes longer, so that its zombie may come back meanwhile."""
         longest = LONGEST_RUN if run.attempt == 1 else 2 * LONGEST_RUN
         return self.sea.ledger.chance.random() ** 2 * longest
 
-    async def _claim_plain(self, conn: Connection, room: int) -> list[Claimed]:
+    async def _claim_plain(self, conn: Connection, room: int) -> list[ClaimedRun]:
         now = self.sea.ledger.wall()
         queue_id = self.sea.queue_id
         if self.sea.ledger.happens(0.3) or not self.memory.known():
-            found = await live_runs.survey(conn, queue_id=queue_id, known=self.memory.known())
+            found = await live_runs.survey_lanes(conn, queue_id=queue_id, known=self.memory.known())
             self.memory.learn(found, now=now)
         walks = self.memory.walks(room=room, weights={}, now=now)
-        claimed = await live_runs.claim(
+        claimed = await live_runs.claim_runs(
             conn,
             session_id=self.session,
             queue_id=queue_id,
             kind_ids=[self.sea.kind_id, self.sea.graph_kind_id],
-            walks=walks,
+            scans=walks,
             room=room,
         )
         self.memory.note(walks, claimed, now=now, took=timedelta(0))
@@ -202,14 +204,18 @@ class Worker:
             held.lease.until = min(held.lease.until, ledger.now())
 
     async def finish(self, conn: Connection, ready: list[Held]) -> None:
-        endings = [Ending(each.run.id, each.run.attempt, RunState.SUCCEEDED) for each in ready]
+        endings = [RunEnding(each.run.id, each.run.attempt, RunState.SUCCEEDED) for each in ready]
         if endings:
             await self._tell(conn, ready, endings)
 
-    async def _tell(self, conn: Connection, ready: list[Held], endings: list[Ending]) -> set[UUID]:
+    async def _tell(
+        self, conn: Connection, ready: list[Held], endings: list[RunEnding]
+    ) -> set[UUID]:
         ledger = self.sea.ledger
         sent = ledger.now()
-        stored = await live_runs.finish_all(conn, session_id=self.session, endings=endings)
+        stored = await live_runs.finish_runs_and_graphs(
+            conn, session_id=self.session, endings=endings
+        )
         accepted = set(stored.states)
         self._note(ready, accepted, sent)
         await graphs.advance(self.sea, conn, stored.graph_run_ids, self.plans)
@@ -235,21 +241,21 @@ class Worker:
         again = [each for each in failed if each not in over]
         if over:
             endings = [
-                Ending(each.run.id, each.run.attempt, RunState.DEAD, each.run.failures + 1)
+                RunEnding(each.run.id, each.run.attempt, RunState.DEAD, each.run.failures + 1)
                 for each in over
             ]
             await self._tell(conn, over, endings)
         if again:
             sent = ledger.now()
-            moved = await live_runs.put_back(
+            moved = await live_runs.put_back_runs(
                 conn, session_id=self.session, attempts=[self._retry(each.run) for each in again]
             )
             self._note(again, {each.id for each in moved}, sent)
 
-    def _retry(self, run: Claimed) -> PutBack:
+    def _retry(self, run: ClaimedRun) -> ReturnedAttempt:
         delay = timedelta(seconds=round(self.sea.ledger.chance.random() * LONGEST_BACK_OFF, 3))
         reason = f'{{"delay": {delay.total_seconds()}}}'
-        return PutBack(
+        return ReturnedAttempt(
             run.id, run.attempt, RunState.RETRYING, "failed", run.failures + 1, delay, reason
         )
 
@@ -279,8 +285,10 @@ class Reaper:
     async def live(self) -> None:
         async with self.sea.opened() as conn:
             while not self.sea.is_over:
-                await sessions.expire(conn, sight=ALWAYS_SEEN)
-                moved = await live_runs.reclaim(conn, sight=ALWAYS_SEEN, unknown_for=UNKNOWN_FOR)
+                await sessions.expire_sessions(conn, sight=ALWAYS_SEEN)
+                moved = await live_runs.reclaim_runs(
+                    conn, sight=ALWAYS_SEEN, unknown_for=UNKNOWN_FOR
+                )
                 self.sea.ledger.count("runs reclaimed", len(moved))
-                await sessions.forget(conn, after=UNKNOWN_FOR * 5)
+                await sessions.delete_expired(conn, after=UNKNOWN_FOR * 5)
                 await self.sea.ledger.pause(0.01)

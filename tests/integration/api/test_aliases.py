@@ -9,7 +9,7 @@ from tests.support.serving import Served
 from rota.core.states import RunState
 from rota.sdk.transaction import in_transaction
 from rota.store import live_runs
-from rota.store.live_runs import Ending
+from rota.store.live_runs import RunEnding
 
 LATER = "2030-01-01T00:00:00Z"
 TYPES = {
@@ -107,8 +107,8 @@ async def end(api: Served, shown: str, state: RunState) -> None:
     """Let a run end in this state."""
     run_id, worker = UUID(shown.removeprefix("run_")), UUID(int=9)
     await claim(api, run_id, worker)
-    ending = Ending(run_id, 1, state, None, None)
-    await live_runs.finish(api.conn, session_id=worker, endings=[ending])
+    ending = RunEnding(run_id, 1, state, None, None)
+    await live_runs.finish_runs(api.conn, session_id=worker, endings=[ending])
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from tests.support.shop import CLOCK, open_shop, until
 
 from rota.core.executor import AttemptContext
 from rota.flow.submit.backfills.making import look
-from rota.store.pool import Access, open_connection
+from rota.store.pool import DatabaseAccess, open_connection
 
 DAY = {"since": "2026-07-01T00:00:00Z", "until": "2026-07-02T00:00:00Z"}
 
@@ -22,7 +22,7 @@ async def going_on(api: Served) -> AsyncIterator[None]:
     """A node that goes on with backfills."""
 
     async def again_and_again() -> None:
-        async with open_connection(Access(url=api.access.url)) as conn:
+        async with open_connection(DatabaseAccess(url=api.access.url)) as conn:
             while True:
                 await look(conn)
                 await CLOCK.sleep(0.01)

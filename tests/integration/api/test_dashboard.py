@@ -312,7 +312,7 @@ async def test_the_use_of_a_login_keeps_it(api: Served, browser: Browser, operat
     answer = await browser.send("GET", "/ui/v1/jobs")
     used = await last_use(api)
     await idle_for(api, 29)
-    after = await logins.find(api.conn, digest=digest)
+    after = await logins.find_principal(api.conn, digest=digest)
 
     assert answer.status == 200
     assert used is not None
@@ -338,9 +338,9 @@ async def test_a_login_that_has_ended_is_not_brought_back_by_its_use(
     digest = digest_of(next(iter(browser.cookies.values())))
     await idle_for(api, 31)
 
-    await logins.touch(api.conn, digest=digest)
+    await logins.record_use(api.conn, digest=digest)
 
-    assert await logins.find(api.conn, digest=digest) is None
+    assert await logins.find_principal(api.conn, digest=digest) is None
 
 
 async def test_how_long_an_unused_login_lasts_is_a_setting(database: str, tmp_path: Path) -> None:

@@ -308,7 +308,7 @@ async def test_changes_are_in_the_audit_log_with_who_and_from_where(api: Served)
 async def test_a_refused_change_leaves_nothing_in_the_audit_log(api: Served) -> None:
     await api.platform.post("/v1/jobs", {"name": "x", "cron_expression": "nonsense"})
 
-    assert await audit.page(api.conn, tenant_id=1) == []
+    assert await audit.list_entries(api.conn, tenant_id=1) == []
 
 
 async def test_beyond_this_machine_it_listens_only_with_tls_or_if_told_so(

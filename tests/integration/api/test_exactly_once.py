@@ -7,7 +7,7 @@ from tests.support.serving import Answer, Served
 
 from rota.core.errors import InvalidInput
 from rota.sdk.transaction import in_transaction
-from rota.store import kinds, names
+from rota.store import interning, kinds
 
 BUILT_IN = ("http", "webhook", "shell", "notify", "sync", "sql", "etl", "graph")
 GRAPH = {"steps": [{"name": "call", "kind": "task"}]}
@@ -21,7 +21,7 @@ def job(kind: str, **more: Any) -> dict[str, Any]:
 async def describe(api: Served, **capable: bool) -> None:
     """What workers of these kinds would have said when they started."""
     for kind in capable:
-        await names.kind_id(api.conn, kind)
+        await interning.intern_kind(api.conn, kind)
     await kinds.describe_exactly_once(api.conn, capable)
 
 
@@ -88,7 +88,7 @@ DAILY = {"cron": "0 9 * * *"}
 async def test_a_job_of_an_earlier_release_can_still_be_changed_otherwise(api: Served) -> None:
     made = await api.platform.post("/v1/jobs", {"name": "web", "kind": "http", "schedule": DAILY})
     path = f"/v1/jobs/{made.json['job_id']}"
-    policy_id = await names.policy_id(api.conn, '{"guarantee": "exactly_once"}')
+    policy_id = await interning.intern_policy(api.conn, '{"guarantee": "exactly_once"}')
     await api.conn.execute(
         "update rota.jobs set policy_id = $1, guarantee = 'exactly_once'", policy_id
     )

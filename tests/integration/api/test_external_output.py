@@ -4,7 +4,7 @@ import asyncio
 
 from tests.support.serving import Answer, Served
 
-from rota.store.logs import ATTEMPT_LOG_MAX_BYTES, LOG_CUT
+from rota.store.logs import ATTEMPT_LOG_MAX_BYTES, LOG_TRUNCATED_LINE
 
 PIECE = 16_000
 
@@ -29,8 +29,8 @@ async def test_output_beyond_the_bound_is_cut_once_and_visibly(api: Served) -> N
         assert (await say(api, run_id, first, 40)).status == 200
     logs = (await api.platform.get(f"/v1/runs/{run_id}/logs?limit=1000")).json
 
-    assert await stored(api) == ATTEMPT_LOG_MAX_BYTES + len(LOG_CUT)
-    assert logs["data"][-1]["text"] == LOG_CUT.decode()
+    assert await stored(api) == ATTEMPT_LOG_MAX_BYTES + len(LOG_TRUNCATED_LINE)
+    assert logs["data"][-1]["text"] == LOG_TRUNCATED_LINE.decode()
     # Who follows the log can go on from the last line.
     after = await api.platform.get(f"/v1/runs/{run_id}/logs?after={logs['cursor']}")
     assert (after.status, after.json["data"]) == (200, [])
@@ -41,7 +41,7 @@ async def test_several_who_tell_at_once_do_not_pass_the_bound_together(api: Serv
     told = await asyncio.gather(*(say(api, run_id, first, 40) for first in range(0, 320, 40)))
 
     assert {each.status for each in told} == {200}
-    assert await stored(api) == ATTEMPT_LOG_MAX_BYTES + len(LOG_CUT)
+    assert await stored(api) == ATTEMPT_LOG_MAX_BYTES + len(LOG_TRUNCATED_LINE)
 
 
 async def test_a_piece_that_comes_twice_takes_no_room(api: Served) -> None:

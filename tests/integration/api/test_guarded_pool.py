@@ -6,8 +6,8 @@ import pytest
 
 from rota.api.guarded_pool import CONNECTION_WAIT_MAX_S, GuardedPool
 from rota.core.errors import StoreUnavailable
-from rota.store.fitness import database_time
-from rota.store.pool import Access, open_pool
+from rota.store.pool import DatabaseAccess, open_pool
+from rota.store.server_check import read_database_time
 
 
 class Time:
@@ -22,7 +22,7 @@ class Time:
 
 async def ask(pool: GuardedPool) -> bool:
     async with pool.acquire() as conn:
-        return await database_time(conn) is not None
+        return await read_database_time(conn) is not None
 
 
 async def waiting(pool: GuardedPool, number: int) -> list["asyncio.Task[bool]"]:
@@ -35,7 +35,7 @@ async def waiting(pool: GuardedPool, number: int) -> list["asyncio.Task[bool]"]:
 
 async def test_those_who_wait_are_refused_when_the_database_goes_away(database: str) -> None:
     lost: list[StoreUnavailable] = []
-    async with open_pool(Access(url=database), size=1) as made:
+    async with open_pool(DatabaseAccess(url=database), size=1) as made:
         pool = GuardedPool(made, monotonic=Time())
         pool.on_lost = lost.append
         async with pool.acquire():
@@ -54,7 +54,7 @@ async def test_those_who_wait_are_refused_when_the_database_goes_away(database: 
 
 async def test_those_who_wait_for_too_long_are_refused(database: str) -> None:
     time = Time()
-    async with open_pool(Access(url=database), size=1) as made:
+    async with open_pool(DatabaseAccess(url=database), size=1) as made:
         pool = GuardedPool(made, monotonic=time)
         async with pool.acquire():
             early = await waiting(pool, 1)
@@ -67,7 +67,7 @@ async def test_those_who_wait_for_too_long_are_refused(database: str) -> None:
 
 
 async def test_who_is_cancelled_while_waiting_is_cancelled(database: str) -> None:
-    async with open_pool(Access(url=database), size=1) as made:
+    async with open_pool(DatabaseAccess(url=database), size=1) as made:
         pool = GuardedPool(made, monotonic=Time())
         async with pool.acquire():
             (task,) = await waiting(pool, 1)
@@ -78,7 +78,7 @@ async def test_who_is_cancelled_while_waiting_is_cancelled(database: str) -> Non
 
 
 async def test_a_connect_that_fails_refuses_everybody_until_the_database_answers() -> None:
-    nowhere = Access(url="postgresql://rota@127.0.0.1:1/rota")
+    nowhere = DatabaseAccess(url="postgresql://rota@127.0.0.1:1/rota")
     checks: list[bool] = []
     async with open_pool(nowhere, size=1) as made:
         pool = GuardedPool(made, monotonic=Time())

@@ -20,7 +20,7 @@ from rota.api.guarded_pool import GuardedPool
 from rota.core import api_keys
 from rota.core.errors import StoreUnavailable
 from rota.sdk.client import AsyncClient
-from rota.store.pool import Access, open_pool
+from rota.store.pool import DatabaseAccess, open_pool
 
 JOB = {"name": "x", "schedule_time": "2030-01-01T00:00:00Z"}
 UNAVAILABLE = (503, "2")
@@ -163,7 +163,7 @@ async def test_probes_are_not_counted_against_those_without_a_key(standing: Stan
 async def test_a_key_that_was_not_used_lately_is_not_trusted_in_an_outage(api: Served) -> None:
     digest = api_keys.parse_key(api.platform.key or "").digest
     monotonic = 0.0
-    access = Access(url=api.access.url)
+    access = DatabaseAccess(url=api.access.url)
     async with open_pool(access, size=1) as made:
         pool = GuardedPool(made, monotonic=lambda: monotonic)
         admission = Admission(pool=pool, monotonic=lambda: monotonic, now=api.database_clock.now)

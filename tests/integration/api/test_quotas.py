@@ -14,7 +14,7 @@ ALWAYS = {"calendar": {"ranges": [{"start": "2020-01-01", "end": "2099-01-01"}]}
 
 
 async def tenant(api: Served, **quotas: Any) -> Any:
-    made = await tenants.create(api.conn, name="acme", quotas=Quotas(**quotas))
+    made = await tenants.create_tenant(api.conn, name="acme", quotas=Quotas(**quotas))
     return await api.caller("admin", tenant_id=made.id)
 
 

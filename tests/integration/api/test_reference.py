@@ -34,9 +34,9 @@ from rota.core.ids import build_id
 from rota.core.states import RunState
 from rota.runtime.clock import SystemClock
 from rota.sdk import webhooks
-from rota.store import sessions, shards, sources
-from rota.store.sessions import NewSession, Role
-from rota.store.sources import Progress, Reader
+from rota.store import event_sources, sessions, shards
+from rota.store.event_sources import SourceProgress, SourceReaderId
+from rota.store.sessions import NewSession, SessionRole
 
 resources.load()
 EXAMPLES = list(examples(PAGE.read_text()))
@@ -171,25 +171,27 @@ async def working(shop: Shop) -> AsyncIterator[None]:
 async def schedule(shop: Shop) -> None:
     """A scheduler that holds a few shards, without its doing anything."""
     id_ = build_id(SystemClock().now(), os.urandom(10))
-    session = NewSession(id=id_, role=Role.SCHEDULER, name="scheduler-1:4711")
+    session = NewSession(id=id_, role=SessionRole.SCHEDULER, name="scheduler-1:4711")
     await sessions.open_session(shop.conn, session, ttl=timedelta(minutes=10))
-    await shards.hold(shop.conn, owner=id_, shards=[0, 1, 2], ttl=timedelta(minutes=10))
+    await shards.hold_shards(shop.conn, owner=id_, shards=[0, 1, 2], ttl=timedelta(minutes=10))
 
 
 async def listen(shop: Shop) -> None:
     """A source that a scheduler reads, without its doing anything."""
     id_ = build_id(SystemClock().now(), os.urandom(10))
-    reader, ttl = Reader(tenant_id=1, name="orders", owner=id_), timedelta(minutes=10)
-    held = await sources.hold(shop.conn, reader, kind="kafka", shown="scheduler-1:4711", ttl=ttl)
+    reader, ttl = SourceReaderId(tenant_id=1, name="orders", owner=id_), timedelta(minutes=10)
+    held = await event_sources.lease_source(
+        shop.conn, reader, kind="kafka", reader_name="scheduler-1:4711", ttl=ttl
+    )
     assert held is not None
-    progress = Progress(position='{"orders": {"0": 1042}}', taken=1042, lag=3)
-    await sources.advance(shop.conn, held, progress, ttl=ttl)
+    progress = SourceProgress(position='{"orders": {"0": 1042}}', taken=1042, lag=3)
+    await event_sources.store_progress(shop.conn, held, progress, ttl=ttl)
 
 
 async def spare_worker(shop: Shop) -> str:
     """A worker that nothing needs, and that does nothing."""
     id_ = build_id(SystemClock().now(), os.urandom(10))
-    session = NewSession(id=id_, role=Role.WORKER, name="worker-2:4712")
+    session = NewSession(id=id_, role=SessionRole.WORKER, name="worker-2:4712")
     await sessions.open_session(shop.conn, session, ttl=timedelta(minutes=10))
     return f"wrk_{id_.hex}"
 

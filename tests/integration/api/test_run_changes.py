@@ -115,7 +115,7 @@ async def test_a_run_that_lost_its_worker_was_modified_then(api: Served, shop: S
     )
     running = await look(api, run_id)
 
-    await live_runs.reclaim(shop.conn, sight=ALWAYS_SEEN)
+    await live_runs.reclaim_runs(shop.conn, sight=ALWAYS_SEEN)
     queued = await look(api, run_id)
 
     assert (running["status"], queued["status"]) == ("running", "queued")

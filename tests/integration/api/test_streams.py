@@ -12,8 +12,8 @@ from rota.api.streams import StreamLimits
 from rota.flow.observe.log_tails import LogTails
 from rota.store import logs
 from rota.store.driver import Connection
-from rota.store.logs import Piece
-from rota.store.pool import Access, open_pool
+from rota.store.logs import LogPiece
+from rota.store.pool import DatabaseAccess, open_pool
 
 LIMITS = StreamLimits()
 LINE_AT = datetime(2026, 11, 17, tzinfo=UTC)
@@ -28,8 +28,8 @@ async def waiting_run(api: Served) -> str:
 async def write_lines(conn: Connection, run_id: str, first: int, number: int) -> None:
     plain = UUID(run_id.removeprefix("run_"))
     places = range(first, first + number)
-    await logs.append(
-        conn, [Piece(plain, 1, seq, 1, LINE_AT, f"line {seq}\n".encode()) for seq in places]
+    await logs.append_pieces(
+        conn, [LogPiece(plain, 1, seq, 1, LINE_AT, f"line {seq}\n".encode()) for seq in places]
     )
 
 
@@ -89,7 +89,7 @@ async def test_all_followers_of_a_run_get_every_line_and_its_end(api: Served, di
 
 async def test_followers_share_one_look_at_their_run(api: Served) -> None:
     run_id = UUID((await waiting_run(api)).removeprefix("run_"))
-    async with open_pool(Access(url=api.access.url), size=2) as pool:
+    async with open_pool(DatabaseAccess(url=api.access.url), size=2) as pool:
         tails = LogTails(pool, clock=api.database_clock)
 
         async def follow(rounds: int) -> None:
@@ -105,7 +105,7 @@ async def test_followers_share_one_look_at_their_run(api: Served) -> None:
 async def test_a_place_that_is_not_there_yet_holds_up_nobody(api: Served) -> None:
     run_id = await waiting_run(api)
     plain = UUID(run_id.removeprefix("run_"))
-    async with open_pool(Access(url=api.access.url), size=2) as pool:
+    async with open_pool(DatabaseAccess(url=api.access.url), size=2) as pool:
         tails = LogTails(pool, clock=api.database_clock)
         with tails.follow(1, plain, after=(9, 9)), tails.follow(1, plain) as follower:
             first = await follower.next_lines()

@@ -10,8 +10,8 @@ from tests.support.world import World
 
 from rota.core.states import RunState
 from rota.core.time.moments import to_rfc3339
-from rota.store import live_runs, names
-from rota.store.live_runs import Ending
+from rota.store import interning, live_runs
+from rota.store.live_runs import RunEnding
 
 LATER = {"job_type": "greet", "payload": {"to": "ada"}}
 
@@ -386,8 +386,8 @@ async def start(api: Served, made: dict[str, Any]) -> UUID:
     """Let a worker take it; return its session."""
     world = World(api.conn)
     world.now = await api.conn.fetchval("select rota.now()")
-    world.queue_id = await names.queue_id(api.conn, "default")
-    world.kind_id = await names.kind_id(api.conn, "greet")
+    world.queue_id = await interning.intern_queue(api.conn, "default")
+    world.kind_id = await interning.intern_kind(api.conn, "greet")
     session_id = await world.session()
     claimed = await world.claim(session_id)
     assert UUID(made["run_id"].removeprefix("run_")) in {run.id for run in claimed}
@@ -396,8 +396,8 @@ async def start(api: Served, made: dict[str, Any]) -> UUID:
 
 async def end(api: Served, made: dict[str, Any], session_id: UUID) -> None:
     id_ = UUID(made["run_id"].removeprefix("run_"))
-    ending = Ending(id=id_, attempt=1, state=RunState.SUCCEEDED)
-    assert await live_runs.finish(api.conn, session_id=session_id, endings=[ending])
+    ending = RunEnding(id=id_, attempt=1, state=RunState.SUCCEEDED)
+    assert await live_runs.finish_runs(api.conn, session_id=session_id, endings=[ending])
 
 
 async def finish(api: Served, made: dict[str, Any]) -> None:

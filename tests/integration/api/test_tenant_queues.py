@@ -11,8 +11,8 @@ from tests.support.serving import CLOCK, Caller, Served
 from rota.core.ids import build_id
 from rota.core.submissions import encode_canonical
 from rota.core.tenancy import ServedTenants
-from rota.store import names, sessions
-from rota.store.sessions import NewSession, Role
+from rota.store import interning, sessions
+from rota.store.sessions import NewSession, SessionRole
 
 HOUR = timedelta(hours=1)
 
@@ -45,10 +45,10 @@ async def queue_names(caller: Caller, query: str = "") -> list[str]:
 
 
 async def open_worker(api: Served, name: str, served: ServedTenants, *queues: str) -> None:
-    ids = await names.queue_ids(api.conn, queues)
+    ids = await interning.intern_queues(api.conn, queues)
     session = NewSession(
         id=build_id(CLOCK.now(), os.urandom(10)),
-        role=Role.WORKER,
+        role=SessionRole.WORKER,
         name=name,
         queues=tuple(ids.values()),
         slots=1,

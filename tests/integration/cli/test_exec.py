@@ -138,9 +138,9 @@ async def test_a_process_that_dies_loses_its_run_and_nobody_tries_it_again(
 ) -> None:
     begun = (await operator.post("/v1/runs/external", {"job": "j", "host": "h"})).json
     session = (await the_run(operator))["executor_id"].removeprefix("wrk_")
-    await sessions.close(api.conn, UUID(hex=session))
+    await sessions.close_session(api.conn, UUID(hex=session))
 
-    await live_runs.reclaim(api.conn, sight=ALWAYS_SEEN, most=10)
+    await live_runs.reclaim_runs(api.conn, sight=ALWAYS_SEEN, limit=10)
 
     assert (await the_run(operator))["status"] == "lost"
     late = await operator.post(f"/v1/runs/{begun['run_id']}/external/end", {"exit_code": 0})

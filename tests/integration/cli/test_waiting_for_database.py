@@ -14,7 +14,7 @@ from tests.support.standby import primary_and_standby, promote
 
 from rota.sdk.transaction import in_transaction
 from rota.store.embedded import Embedded
-from rota.store.migrate import migrate
+from rota.store.schema_migration import migrate
 
 WAITING = "database.waiting"
 BACK = "database.back"

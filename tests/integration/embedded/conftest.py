@@ -21,10 +21,10 @@ import pytest
 from tests.support.processes import Person, User, myself
 
 from rota.store.embedded import start
-from rota.store.embedded.binaries import in_wheels
-from rota.store.embedded.copying import copied
+from rota.store.embedded.binaries import find_in_wheels
+from rota.store.embedded.install_copies import copy_install
 from rota.store.embedded.locks import FileLock
-from rota.store.embedded.waiting import until
+from rota.store.embedded.polling import wait_until
 
 SOON = 20.0
 CODE = Path(__file__).parents[3]
@@ -100,7 +100,7 @@ def public_folder() -> Path:
 
 
 def await_stop(home: Path) -> None:
-    assert until(lambda: has_stopped(home), seconds=SOON), f"the server of {home} still runs"
+    assert wait_until(lambda: has_stopped(home), seconds=SOON), f"the server of {home} still runs"
 
 
 @contextlib.contextmanager
@@ -155,7 +155,7 @@ def staged() -> Iterator[Path]:
     folder.chmod(0o755)
     shutil.copytree(CODE / "src" / "rota", folder / "src" / "rota")
     shutil.copy(CODE / "tests" / "support" / "processes.py", folder / "program.py")
-    copied(next(in_wheels()), into=folder)
+    copy_install(next(find_in_wheels()), into=folder)
     subprocess.run(["chmod", "-R", "a+rX", folder], check=True)
     yield folder
     shutil.rmtree(folder)
@@ -182,5 +182,5 @@ def another(name: str, staged: Path) -> Person:
         python=python_for(entry.pw_uid) or sys.executable,
         source=staged / "src",
         program=staged / "program.py",
-        binaries=copied(next(in_wheels()), into=staged),
+        binaries=copy_install(next(find_in_wheels()), into=staged),
     )

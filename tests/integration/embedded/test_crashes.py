@@ -25,9 +25,9 @@ from tests.support.processes import PROC, User, innocent, keeper_of, kill, postm
 
 from rota.core.errors import EmbeddedFailed
 from rota.store.embedded import start
-from rota.store.embedded.binaries import in_wheels
+from rota.store.embedded.binaries import find_in_wheels
 from rota.store.embedded.locks import FileLock
-from rota.store.embedded.waiting import until
+from rota.store.embedded.polling import wait_until
 
 Begin = Callable[..., User]
 WRITERS = 4
@@ -74,7 +74,7 @@ def test_a_killed_server_comes_back_with_every_acknowledged_row(home: Path) -> N
 
         acknowledged = asyncio.run(write_until_cut(server.url, lambda: kill(postmaster_of(home))))
 
-        assert until(lambda: answers(server.url), seconds=SOON)
+        assert wait_until(lambda: answers(server.url), seconds=SOON)
         assert acknowledged <= rows(server.url)
 
 
@@ -83,7 +83,7 @@ def test_a_server_that_is_killed_again_and_again_comes_back_each_time(home: Path
         for _ in range(3):
             dead = postmaster_of(home)
             kill(dead)
-            assert until(lambda: answers(server.url), seconds=SOON)
+            assert wait_until(lambda: answers(server.url), seconds=SOON)
             assert postmaster_of(home) != dead
 
 
@@ -92,10 +92,10 @@ def test_a_server_comes_back_on_its_socket_even_if_its_port_was_taken(home: Path
         keeper = keeper_of(home)
         os.kill(keeper, signal.SIGSTOP)
         kill(postmaster_of(home))
-        assert until(lambda: takes(thief, server.tcp_url), seconds=SOON)
+        assert wait_until(lambda: takes(thief, server.tcp_url), seconds=SOON)
         os.kill(keeper, signal.SIGCONT)
 
-        assert until(lambda: answers(server.url), seconds=SOON)
+        assert wait_until(lambda: answers(server.url), seconds=SOON)
 
 
 def takes(thief: socket.socket, url: str) -> bool:
@@ -145,15 +145,15 @@ def test_an_adopted_server_is_started_again_when_it_is_killed(home: Path, user: 
 
         kill(postmaster_of(home))
 
-        assert until(lambda: answers(server.url), seconds=SOON)
+        assert wait_until(lambda: answers(server.url), seconds=SOON)
 
 
 def test_a_user_gets_its_server_back_after_all_else_was_killed(home: Path) -> None:
     with start(home) as server:
         kill(keeper_of(home), postmaster_of(home))
-        assert until(lambda: not answers(server.url), seconds=SOON)
+        assert wait_until(lambda: not answers(server.url), seconds=SOON)
 
-        server.ensure()
+        server.ensure_running()
 
         assert answers(server.url)
 
@@ -180,7 +180,7 @@ def test_a_busy_session_of_a_dead_server_does_not_hold_up_the_next_one(
     watching = "select count(*) from pg_stat_activity where query like 'do $$%'"
 
     with psql(victim.url, endless) as busy:
-        assert until(lambda: ask(victim.url, watching) == 1, seconds=SOON)
+        assert wait_until(lambda: ask(victim.url, watching) == 1, seconds=SOON)
         kill(keeper_of(home), postmaster_of(home), victim.process.pid)
         with start(home) as server:
             assert answers(server.url)
@@ -189,7 +189,7 @@ def test_a_busy_session_of_a_dead_server_does_not_hold_up_the_next_one(
 
 @contextlib.contextmanager
 def psql(url: str, statement: str) -> Iterator[subprocess.Popen[bytes]]:
-    command = [str(next(in_wheels()) / "psql"), url, "-c", statement]
+    command = [str(next(find_in_wheels()) / "psql"), url, "-c", statement]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
         try:
             yield process
@@ -232,10 +232,10 @@ def test_no_second_server_starts_while_one_may_work_out_of_our_sight(home: Path)
 def test_a_keeper_that_is_told_to_stop_lets_its_users_finish(home: Path) -> None:
     with start(home) as server:
         os.kill(keeper_of(home), signal.SIGTERM)
-        assert not until(lambda: has_stopped(home), seconds=0.5)
+        assert not wait_until(lambda: has_stopped(home), seconds=0.5)
         assert answers(server.url)
 
-    assert until(lambda: has_stopped(home), seconds=SOON)
+    assert wait_until(lambda: has_stopped(home), seconds=SOON)
 
 
 def test_a_keeper_that_is_told_to_stop_twice_stops_at_once(home: Path) -> None:
@@ -248,7 +248,7 @@ def test_a_keeper_that_is_told_to_stop_twice_stops_at_once(home: Path) -> None:
                 signal.pidfd_send_signal(keeper, signal.SIGTERM)
             return has_stopped(home)
 
-        assert until(told_again, seconds=SOON)
+        assert wait_until(told_again, seconds=SOON)
         os.close(keeper)
 
 
@@ -256,7 +256,7 @@ def test_a_server_whose_keeper_was_killed_still_ends_with_its_last_user(home: Pa
     with start(home):
         kill(keeper_of(home))
 
-    assert until(lambda: has_stopped(home), seconds=SOON)
+    assert wait_until(lambda: has_stopped(home), seconds=SOON)
 
 
 def test_a_home_that_is_removed_under_its_server_is_let_go_of(area: Path) -> None:
@@ -265,10 +265,10 @@ def test_a_home_that_is_removed_under_its_server_is_let_go_of(area: Path) -> Non
         server = postmaster_of(home)
         keeper = keeper_of(home)
         # The server removes and makes files meanwhile.
-        assert until(lambda: is_removed(home), seconds=SOON)
+        assert wait_until(lambda: is_removed(home), seconds=SOON)
         kill(server)
 
-        assert until(lambda: not Path(f"/proc/{keeper}").exists(), seconds=SOON)
+        assert wait_until(lambda: not Path(f"/proc/{keeper}").exists(), seconds=SOON)
 
 
 def is_removed(folder: Path) -> bool:

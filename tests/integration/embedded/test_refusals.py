@@ -15,16 +15,16 @@ from tests.integration.embedded.conftest import GONE, SOON, answers, ask, await_
 from tests.support.processes import Person, User
 
 from rota.core.errors import EmbeddedFailed, InvalidSetting
-from rota.store.embedded import Options, diagnosis, start
-from rota.store.embedded.binaries import in_wheels
-from rota.store.embedded.waiting import until
+from rota.store.embedded import EmbeddedOptions, diagnosis, start
+from rota.store.embedded.binaries import find_in_wheels
+from rota.store.embedded.polling import wait_until
 
 Begin = Callable[..., User]
 
 
 def refusal(home: Path, **options: object) -> EmbeddedFailed:
     with pytest.raises(EmbeddedFailed) as refused:
-        start(home, options=Options(**options)).close()  # type: ignore[arg-type]
+        start(home, options=EmbeddedOptions(**options)).close()  # type: ignore[arg-type]
     assert refused.value.remedy
     assert len(refused.value.reason) < 1000
     return refused.value
@@ -84,7 +84,7 @@ def test_a_damaged_cluster_shows_what_the_server_said(home: Path) -> None:
 
 
 def test_a_cluster_of_another_major_version(home: Path) -> None:
-    *_, older = in_wheels()
+    *_, older = find_in_wheels()
 
     refused = refusal(home, binaries=older)
 
@@ -117,7 +117,7 @@ def test_a_demanded_port_that_is_free_is_used(home: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
 
-    with start(home, options=Options(port=port)) as server:
+    with start(home, options=EmbeddedOptions(port=port)) as server:
         assert f"127.0.0.1:{port}/" in server.tcp_url
         assert "already runs on port" in refusal(home, port=port + 1).reason
 
@@ -125,7 +125,7 @@ def test_a_demanded_port_that_is_free_is_used(home: Path) -> None:
 @pytest.mark.parametrize("port", [0, 65536, -1])
 def test_a_port_that_is_none(home: Path, port: int) -> None:
     with pytest.raises(InvalidSetting) as refused:
-        start(home, options=Options(port=port))
+        start(home, options=EmbeddedOptions(port=port))
 
     assert refused.value.field == "embedded.port"
 
@@ -185,7 +185,7 @@ def test_programs_for_another_c_library(home: Path, programs: Path) -> None:
 
 
 def test_programs_that_lack_a_library(home: Path, programs: Path) -> None:
-    shutil.copy(next(in_wheels()) / "psql", programs / "postgres")
+    shutil.copy(next(find_in_wheels()) / "psql", programs / "postgres")
 
     reason = refusal(home, binaries=programs).reason
 
@@ -199,7 +199,7 @@ def test_programs_that_are_something_else(home: Path, programs: Path) -> None:
 
 def test_no_programs_at_all(home: Path, monkeypatch: pytest.MonkeyPatch, area: Path) -> None:
     monkeypatch.setattr("rota.store.embedded.binaries.WHEELS", ("no_such_wheel",))
-    monkeypatch.setattr("rota.store.embedded.binaries.USUAL_PLACES", ())
+    monkeypatch.setattr("rota.store.embedded.binaries.SYSTEM_FOLDERS", ())
     monkeypatch.setenv("PATH", str(area))
 
     refused = refusal(home)
@@ -260,7 +260,7 @@ if can_mount():
         ballast = folder / "ballast"
         ballast.write_bytes(bytes(shutil.disk_usage(folder).free - left))
         refused = refusal(folder / "home")
-        silent = diagnosis.of_output("", doing="starting", home=folder)
+        silent = diagnosis.diagnose_output("", doing="starting", home=folder)
         ballast.unlink()
 
         assert "disk" in refused.reason
@@ -276,11 +276,11 @@ if can_mount():
             ballast = folder / "ballast"
             ballast.write_bytes(bytes(shutil.disk_usage(folder).free - (2 << 20)))
             acknowledged = write_until_full(server.url)
-            assert until(lambda: not answers(server.url), seconds=SOON)
+            assert wait_until(lambda: not answers(server.url), seconds=SOON)
 
             ballast.unlink()
 
-            assert until(lambda: answers(server.url), seconds=SOON)
+            assert wait_until(lambda: answers(server.url), seconds=SOON)
             assert acknowledged <= set(ask(server.url, "select array_agg(id) from acked"))
 
     def write_until_full(url: str) -> set[int]:

@@ -7,7 +7,7 @@ from tests.integration.embedded.conftest import ask
 
 from rota.store.embedded import log, machine, start
 from rota.store.embedded.machine import Machine
-from rota.store.embedded.settings import GB, MB, OPTIONAL, tuning
+from rota.store.embedded.settings import GB, MB, OPTIONAL_SETTINGS, tune_server
 
 LAPTOP = Machine(
     memory=16 * GB,
@@ -20,7 +20,9 @@ LAPTOP = Machine(
 
 def chosen(**figures: int | str | bool) -> dict[str, str]:
     fields = {name: getattr(LAPTOP, name) for name in Machine.__slots__} | figures
-    return {row.name: row.value for row in tuning(Machine(**fields), granted=OPTIONAL)}
+    return {
+        row.name: row.value for row in tune_server(Machine(**fields), supported=OPTIONAL_SETTINGS)
+    }
 
 
 @pytest.mark.parametrize(
@@ -51,7 +53,7 @@ def test_macos_is_told_to_reach_the_disk_and_not_only_its_cache() -> None:
 
 
 def test_every_setting_has_a_reason_and_a_name_of_its_own() -> None:
-    rows = tuning(LAPTOP, granted=())
+    rows = tune_server(LAPTOP, supported=())
 
     assert all(row.reason for row in rows)
     assert len({row.name for row in rows}) == len(rows)
@@ -63,16 +65,19 @@ def test_the_server_runs_with_every_setting_of_the_table(home: Path) -> None:
         question = f"select array_agg(lower(name)) from pg_settings where {from_file}"
         taken = set(ask(server.url, question))
 
-    assert taken == {row.name.lower() for row in tuning(machine.look(home), granted=OPTIONAL)}
+    assert taken == {
+        row.name.lower()
+        for row in tune_server(machine.measure_machine(home), supported=OPTIONAL_SETTINGS)
+    }
 
 
 def test_a_long_log_is_put_aside_and_begun_anew(tmp_path: Path) -> None:
     path = tmp_path / "server.log"
-    with log.appending(path) as writer:
-        writer.write(b"old\n" * (log.LIMIT // 4 + 1))
+    with log.open_for_append(path) as writer:
+        writer.write(b"old\n" * (log.LOG_MAX_BYTES // 4 + 1))
 
-        log.trim(path)
+        log.trim_log(path)
         writer.write(b"new\n")
 
     assert path.read_bytes() == b"new\n"
-    assert path.with_name("server.log.1").stat().st_size > log.LIMIT
+    assert path.with_name("server.log.1").stat().st_size > log.LOG_MAX_BYTES

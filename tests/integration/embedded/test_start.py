@@ -10,7 +10,7 @@ import pytest
 from tests.integration.embedded.conftest import ask, await_stop
 
 from rota.core.errors import EmbeddedFailed, InvalidSetting
-from rota.store.embedded import Options, start
+from rota.store.embedded import EmbeddedOptions, start
 
 DURABILITY = ("fsync", "synchronous_commit", "full_page_writes")
 
@@ -123,7 +123,7 @@ def test_the_address_stays_the_same_from_start_to_start(home: Path) -> None:
 def test_wishes_for_settings_are_granted(home: Path) -> None:
     wishes = {"work_mem": "5MB", "search_path": '"it\'s", public'}
 
-    with start(home, options=Options(settings=wishes)) as server:
+    with start(home, options=EmbeddedOptions(settings=wishes)) as server:
         assert ask(server.url, "show work_mem") == "5MB"
         assert ask(server.url, "show search_path") == '"it\'s", public'
 
@@ -141,7 +141,7 @@ def test_wishes_for_settings_are_granted(home: Path) -> None:
 )
 def test_a_wish_for_what_must_not_change_is_refused(home: Path, name: str, value: str) -> None:
     with pytest.raises(InvalidSetting) as refusal:
-        start(home, options=Options(settings={name: value}))
+        start(home, options=EmbeddedOptions(settings={name: value}))
 
     assert refusal.value.field == f"embedded.settings.{name}"
 
@@ -181,7 +181,7 @@ def test_the_settings_come_with_their_reasons(home: Path) -> None:
 
 def test_the_keeper_is_light_to_import() -> None:
     """It is on the way of every first start, and stays in memory for as long as the server runs."""
-    program = "import sys, rota.store.embedded.keeper; print(*sys.modules)"
+    program = "import sys, rota.store.embedded.monitor_process; print(*sys.modules)"
 
     loaded = subprocess.run(
         [sys.executable, "-c", program], check=True, capture_output=True, text=True

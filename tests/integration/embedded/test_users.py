@@ -9,7 +9,7 @@ from tests.integration.embedded.conftest import SOON, answers, ask, has_stopped,
 from tests.support.processes import User, postmaster_of
 
 from rota.store.embedded import start
-from rota.store.embedded.waiting import until
+from rota.store.embedded.polling import wait_until
 
 Begin = Callable[..., User]
 
@@ -35,7 +35,7 @@ def test_a_killed_user_does_not_take_the_server_from_another(home: Path, user: B
     assert postmaster_of(home) == server
     second.leave()
 
-    assert until(lambda: has_stopped(home), seconds=SOON)
+    assert wait_until(lambda: has_stopped(home), seconds=SOON)
 
 
 def test_the_server_stops_by_itself_when_its_only_user_is_killed(home: Path, user: Begin) -> None:
@@ -43,7 +43,7 @@ def test_the_server_stops_by_itself_when_its_only_user_is_killed(home: Path, use
 
     only.kill()
 
-    assert until(lambda: has_stopped(home), seconds=SOON)
+    assert wait_until(lambda: has_stopped(home), seconds=SOON)
     assert not (home / "data" / "postmaster.pid").exists()
     assert not (home / "endpoint.json").exists()
 
@@ -53,18 +53,18 @@ def test_a_user_killed_while_the_server_starts_leaves_nothing_running(
 ) -> None:
     home = area / "home"
     impatient = user(home, durable=False)
-    assert until(lambda: any(home.glob("init-*")), seconds=SOON)
+    assert wait_until(lambda: any(home.glob("init-*")), seconds=SOON)
 
     impatient.kill()
 
-    assert until(lambda: has_stopped(home), seconds=SOON)
+    assert wait_until(lambda: has_stopped(home), seconds=SOON)
 
 
 def test_open_sessions_do_not_hold_up_the_stop(home: Path) -> None:
     async def leave_with_a_session_open() -> None:
         with await asyncio.to_thread(start, home) as server:
             connection = await asyncpg.connect(server.url)
-        assert await asyncio.to_thread(until, lambda: has_stopped(home), seconds=SOON)
+        assert await asyncio.to_thread(wait_until, lambda: has_stopped(home), seconds=SOON)
         connection.terminate()
 
     asyncio.run(leave_with_a_session_open())

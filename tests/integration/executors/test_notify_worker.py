@@ -54,7 +54,7 @@ async def test_a_worker_sends_as_its_settings_say_and_repeats_only_what_failed(
             run_id = await shop.submit("notify", payload, policy=Policy(retries=AT_ONCE))
             run = await shop.ends(run_id)
         attempts = await shop.attempts(run_id)
-        said = b"".join(line.chunk for line in await logs.read(shop.conn, run_id)).decode()
+        said = b"".join(line.chunk for line in await logs.read_lines(shop.conn, run_id)).decode()
 
     assert (run.state, run.attempt) == (RunState.SUCCEEDED, 2)
     assert json.loads(run.result or "") == {"sent": ["oncall", "ops"]}

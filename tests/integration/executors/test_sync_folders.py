@@ -150,9 +150,7 @@ async def test_links_lead_nobody_out_of_a_place(
     outcome = await sync(places, from_="here:/", to="there:/")
 
     assert isinstance(outcome, Failed)
-    assert (
-        "dir/b: blocked by a file, folder or link in the target" in outcome.failure.message
-    )
+    assert "dir/b: blocked by a file, folder or link in the target" in outcome.failure.message
     assert tree_of(tmp_path / "outside") == {"secret": b"not yours"}
     assert (there / "link").read_bytes() == b"a file here"
     assert names_in(there) == ["a", "dir", "link"]
@@ -423,9 +421,7 @@ async def test_what_cannot_take_the_place_of_a_folder_keeps_the_rest_from_being_
     outcome = await sync(places, from_="here:/", to="there:/", mode="mirror")
 
     assert isinstance(outcome, Failed)
-    assert outcome.failure.message.endswith(
-        "x: blocked by a file, folder or link in the target"
-    )
+    assert outcome.failure.message.endswith("x: blocked by a file, folder or link in the target")
     assert tree_of(there) == {"extra": b"3"}
     assert (there / "x/link").is_symlink()
 

@@ -156,8 +156,8 @@ async def rented(database: str, folder: Path) -> AsyncIterator[Rented]:
         file.write_text(SETTINGS.format(folder=folder, port=port))
         make = executors_of(load(environment={}, file=file, places=()))
         shop.make_executors = make  # type: ignore[method-assign]
-        acme = (await tenants.create(shop.conn, name="acme")).id
-        globex = (await tenants.create(shop.conn, name="globex")).id
+        acme = (await tenants.create_tenant(shop.conn, name="acme")).id
+        globex = (await tenants.create_tenant(shop.conn, name="globex")).id
         async with shop.worker():
             yield Rented(shop, f"http://127.0.0.1:{port}/", acme, globex)
 

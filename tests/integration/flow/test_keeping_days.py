@@ -6,22 +6,22 @@ from rota.core.ids import build_id
 from rota.flow.record.keeping_days import INTERVAL, MOST, SOON, KeepingDays
 from rota.store import partitions
 from rota.store.driver import Pool
-from rota.store.fitness import database_time
-from rota.store.pool import Access, open_pool
+from rota.store.pool import DatabaseAccess, open_pool
+from rota.store.server_check import read_database_time
 
 
 async def today_of(pool: Pool) -> date:
     async with pool.acquire() as conn:
-        return (await database_time(conn)).date()
+        return (await read_database_time(conn)).date()
 
 
 async def days_of(pool: Pool) -> list[date]:
     async with pool.acquire() as conn:
-        return await partitions.days(conn, "runs")
+        return await partitions.read_days(conn, "runs")
 
 
 async def test_it_makes_the_coming_days_by_the_clock_of_the_database(database: str) -> None:
-    async with open_pool(Access(url=database), size=1) as pool:
+    async with open_pool(DatabaseAccess(url=database), size=1) as pool:
         today = await today_of(pool)
         duty = KeepingDays(pool=pool, ahead=timedelta(days=3), keep=timedelta(days=30))
 
@@ -33,10 +33,10 @@ async def test_it_makes_the_coming_days_by_the_clock_of_the_database(database: s
 
 
 async def test_it_drops_what_is_too_old_and_keeps_what_is_just_old_enough(database: str) -> None:
-    async with open_pool(Access(url=database), size=1) as pool:
+    async with open_pool(DatabaseAccess(url=database), size=1) as pool:
         today = await today_of(pool)
         async with pool.acquire() as conn:
-            await partitions.make_ahead(conn, today=today - timedelta(days=20), ahead=19)
+            await partitions.create_ahead(conn, today=today - timedelta(days=20), ahead=19)
         duty = KeepingDays(pool=pool, ahead=timedelta(days=2), keep=timedelta(days=4))
 
         for _ in range(3):
@@ -51,9 +51,9 @@ async def test_it_drops_what_is_too_old_and_keeps_what_is_just_old_enough(databa
 async def test_what_lies_in_no_day_goes_a_batch_at_a_time_until_none_is_left(
     database: str,
 ) -> None:
-    async with open_pool(Access(url=database), size=1) as pool:
+    async with open_pool(DatabaseAccess(url=database), size=1) as pool:
         async with pool.acquire() as conn:
-            old = await database_time(conn) - timedelta(days=40)
+            old = await read_database_time(conn) - timedelta(days=40)
             await conn.execute(
                 """
                 insert into rota.runs (

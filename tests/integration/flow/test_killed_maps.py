@@ -15,7 +15,7 @@ from tests.support.shop import Shop, open_shop, until
 from rota.core.states import RunState
 from rota.store import graph_views
 from rota.store.embedded import start
-from rota.store.migrate import migrate
+from rota.store.schema_migration import migrate
 
 NUMBER = 6_000
 LEASES = {
@@ -51,7 +51,7 @@ async def test_a_killed_worker_loses_no_member_and_doubles_none(shop: Shop, tmp_
         run_id = await begin(shop, *STEPS)
 
         async def half_done() -> bool:
-            found = (await graph_views.maps(shop.conn, tenant_id=1, run_id=run_id)).get(0)
+            found = (await graph_views.read_maps(shop.conn, tenant_id=1, run_id=run_id)).get(0)
             return found is not None and found.succeeded >= 1000
 
         await until(half_done)

@@ -14,7 +14,7 @@ from rota.core.outcome import Guarantee
 from rota.core.policy import Policy
 from rota.core.states import RunState
 from rota.store.embedded import start
-from rota.store.migrate import migrate
+from rota.store.schema_migration import migrate
 
 LEASES = {
     "ROTA_WORKER__LEASE": "2s",

@@ -18,7 +18,7 @@ from tests.support.shop import Shop, open_shop, until
 
 from rota.core.states import RunState
 from rota.store.embedded import start
-from rota.store.migrate import migrate
+from rota.store.schema_migration import migrate
 
 SETTINGS = {
     "ROTA_WORKER__LEASE": "6s",

@@ -123,7 +123,7 @@ async def test_a_source_that_gives_up_fails_its_map_and_a_retry_goes_on(shop: Sh
     async with shop.worker():
         run_id = await begin(shop, SOURCED, number=2000)
         await ends_as(shop, run_id, RunState.DEAD)
-        row = await run_views.get(shop.conn, tenant_id=1, run_id=run_id)
+        row = await run_views.get_run(shop.conn, tenant_id=1, run_id=run_id)
         assert row is not None
         shown = await reading.run_graph(shop.conn, row, tenant_id=1, now=row.created_at)
         good.append(True)
@@ -263,7 +263,7 @@ async def test_an_attempt_that_lost_its_run_hands_out_nothing(shop: Shop) -> Non
         source = await shop.conn.fetchval(
             "select id from rota.live_runs where graph_run_id = $1 and member is null", run_id
         )
-        assert await live_runs.cancel_now(shop.conn, ids=[source]) == [source]
+        assert await live_runs.cancel_runs_now(shop.conn, ids=[source]) == [source]
         gate.set()
         await ends_as(shop, run_id, RunState.CANCELLED)
         await comes(lambda: bool(errors))

@@ -31,7 +31,7 @@ from rota.flow.graphs import controlling, reading
 from rota.flow.graphs.reading import ShownStep
 from rota.flow.submit import reviving
 from rota.store import graph_maps, run_views
-from rota.store.graph_maps import Batch
+from rota.store.graph_maps import MemberBatch
 from rota.store.graphs import NewStep
 
 EACH: dict[str, Any] = {
@@ -381,7 +381,9 @@ async def test_a_batch_that_is_made_twice_makes_nothing_twice(shop: Shop) -> Non
     async with shop.worker():
         run_id = await begin(shop, over(NUMBERS, at_once=2), number=100)
         found = await map_when(shop, run_id, made=2)
-    member = await run_views.get(shop.conn, tenant_id=1, run_id=found.which.derive_member_id(0))
+    member = await run_views.get_run(
+        shop.conn, tenant_id=1, run_id=found.map_id.derive_member_id(0)
+    )
     assert member is not None
     ids = await shop.conn.fetch(
         "select kind_id, policy_id from rota.live_runs where id = $1", member.id
@@ -391,9 +393,10 @@ async def test_a_batch_that_is_made_twice_makes_nothing_twice(shop: Shop) -> Non
         member.id, run_id, 0, None, None, kind, policy, None, Guarantee.AT_LEAST_ONCE, None
     )
 
-    batch = Batch(10, payload="{}")
+    batch = MemberBatch(10, payload="{}")
     made = [
-        await graph_maps.make(shop.conn, found.which, mould, made=2, batch=batch) for _ in range(3)
+        await graph_maps.insert_members(shop.conn, found.map_id, mould, made=2, batch=batch)
+        for _ in range(3)
     ]
 
     assert made == [10, 0, 0]
@@ -437,6 +440,6 @@ async def listed(shop: Shop, run_id: UUID, *states: RunState) -> list[int]:
 
 
 async def shown_steps(shop: Shop, run_id: UUID) -> tuple[ShownStep, ...]:
-    row = await run_views.get(shop.conn, tenant_id=1, run_id=run_id)
+    row = await run_views.get_run(shop.conn, tenant_id=1, run_id=run_id)
     assert row is not None
     return (await reading.run_graph(shop.conn, row, tenant_id=1, now=CLOCK.now())).steps

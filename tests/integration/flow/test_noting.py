@@ -9,9 +9,9 @@ from tests.support.world import World
 from rota.core.errors import StoreUnavailable
 from rota.core.executor import Stream
 from rota.flow.record.noting import Noting
+from rota.store.checkpoints import RunProgress
 from rota.store.driver import Connection
-from rota.store.logs import Piece
-from rota.store.notes import Progress
+from rota.store.logs import LogPiece
 
 
 class Flickering:
@@ -32,9 +32,9 @@ class Flickering:
 async def test_a_batch_that_could_not_be_stored_is_stored_later(world: World) -> None:
     run_id = world.new_id()
     batches = [
-        ([Piece(run_id, 1, n, Stream.STDOUT, world.now, f"line {n}\n".encode())], told)
+        ([LogPiece(run_id, 1, n, Stream.STDOUT, world.now, f"line {n}\n".encode())], told)
         for n, told in enumerate(
-            [[Progress(run_id, 1, 0.25, "a")], [Progress(run_id, 1, 0.5, "b")]]
+            [[RunProgress(run_id, 1, 0.25, "a")], [RunProgress(run_id, 1, 0.5, "b")]]
         )
     ]
     noting = Noting(

@@ -14,9 +14,9 @@ from tests.support.world import World
 from rota.core.ids import derive_tick_run_id
 from rota.core.states import JobState, RunState
 from rota.flow.record.one_time_mover import FIRST_ID, ROUND_INTERVAL_S, OneTimeJobMover
-from rota.store import live_runs, unique
-from rota.store.live_runs import Ending
-from rota.store.unique import Holder, Wish
+from rota.store import live_runs, uniqueness_keys
+from rota.store.live_runs import RunEnding
+from rota.store.uniqueness_keys import UniqueKeyHolder, UniqueKeyRequest
 
 ONCE = (
     '{"at": "2026-07-02T12:00:00Z", "timezone": "UTC", "jitter": null,'
@@ -53,8 +53,8 @@ async def make_future(world: World, **given: object) -> UUID:
 
 async def end_only_run(world: World, job_id: UUID, **given: object) -> UUID:
     session, claimed = await world.running(job_id=job_id, **given)
-    ending = Ending(claimed.id, claimed.attempt, RunState.DEAD)
-    await live_runs.finish(world.conn, session_id=session, endings=[ending])
+    ending = RunEnding(claimed.id, claimed.attempt, RunState.DEAD)
+    await live_runs.finish_runs(world.conn, session_id=session, endings=[ending])
     return claimed.id
 
 
@@ -124,8 +124,8 @@ async def test_a_job_with_a_living_run_is_left_alone_until_the_run_has_ended(wor
     await move_all(world)
     assert await find_jobs(world) == {job_id}
 
-    ending = Ending(claimed.id, claimed.attempt, RunState.SUCCEEDED)
-    await live_runs.finish(world.conn, session_id=session, endings=[ending])
+    ending = RunEnding(claimed.id, claimed.attempt, RunState.SUCCEEDED)
+    await live_runs.finish_runs(world.conn, session_id=session, endings=[ending])
     await move_all(world)
     assert await find_jobs(world) == set()
 
@@ -154,7 +154,7 @@ async def test_a_job_whose_run_is_being_replayed_is_left_alone(world: World, dat
 
     try:
         async with world.conn.transaction():
-            await live_runs.replay(world.conn, ids=[run_id])
+            await live_runs.requeue_runs(world.conn, ids=[run_id])
             await world.conn.execute("update rota.live_runs set payload = null")
             moving = asyncio.create_task(OneTimeJobMover(source=Standing(other)).tick())
             await until(is_waiting)
@@ -212,12 +212,14 @@ async def test_a_pass_is_bounded_and_may_end_after_any_batch(
 
 async def test_a_unique_key_is_held_until_the_moved_submission_has_run(world: World) -> None:
     job_id = await make_future(world)
-    wish = Wish(1, b"0" * 16, job_id, None, timedelta(0))
-    await unique.take(world.conn, wish)
+    wish = UniqueKeyRequest(1, b"0" * 16, job_id, None, timedelta(0))
+    await uniqueness_keys.take_key(world.conn, wish)
 
     await move_all(world)
     await world.advance(hours=1)
 
-    assert await unique.prune(world.conn, most=10) == 0
-    found = await unique.standing(world.conn, Holder(job_id, None, is_held=False), tenant_id=1)
+    assert await uniqueness_keys.prune_keys(world.conn, limit=10) == 0
+    found = await uniqueness_keys.read_standing(
+        world.conn, UniqueKeyHolder(job_id, None, is_held=False), tenant_id=1
+    )
     assert found.waits

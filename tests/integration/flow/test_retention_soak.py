@@ -19,8 +19,8 @@ from rota.flow.record.overdue_submissions import OverdueSubmissions
 from rota.flow.record.pruning import Pruning
 from rota.flow.record.sweeper import Sweeper
 from rota.flow.submit.submitting import submit
-from rota.store import live_runs, names, sessions
-from rota.store.live_runs import Ending
+from rota.store import interning, live_runs, sessions
+from rota.store.live_runs import RunEnding
 
 NUMBER = 300
 KEEP = timedelta(days=2)
@@ -94,12 +94,12 @@ async def run_all(world: World) -> int:
     """Execute what waits: what passes a gate is ended as if a worker had it."""
     session = await world.session()
     # Unused rows were removed and made again under other ids.
-    world.kind_id = await names.kind_id(world.conn, "noop")
+    world.kind_id = await interning.intern_kind(world.conn, "noop")
     await world.conn.execute("update rota.live_runs set gates = null where gates is not null")
     claimed = await world.claim(session, room=2 * NUMBER)
-    endings = [Ending(run.id, run.attempt, RunState.SUCCEEDED) for run in claimed]
-    await live_runs.finish(world.conn, session_id=session, endings=endings)
-    await sessions.close(world.conn, session)
+    endings = [RunEnding(run.id, run.attempt, RunState.SUCCEEDED) for run in claimed]
+    await live_runs.finish_runs(world.conn, session_id=session, endings=endings)
+    await sessions.close_session(world.conn, session)
     return len(endings)
 
 

@@ -11,10 +11,10 @@ from tests.support.world import World
 from rota.core.limits import GateLimits
 from rota.core.states import JobState, RunState
 from rota.flow.record.sweeper import INTERVAL_S, Sweeper
-from rota.store import gates, graphs, live_runs, names
+from rota.store import gates, graphs, interning, live_runs
 from rota.store.gates import NewGate
-from rota.store.live_runs import Ending
-from rota.store.retention import SWEEPS, sweep
+from rota.store.live_runs import RunEnding
+from rota.store.retention import SWEEPS, sweep_interned
 
 KEEP = timedelta(days=30)
 ONCE = '{"at": "2026-07-01T12:00:00Z"}'
@@ -62,8 +62,8 @@ async def test_a_deleted_job_stays_as_long_as_a_run_of_it_is_kept(world: World) 
     await duty.tick()
     assert await find_jobs(world) == {job_id}
 
-    ending = Ending(claimed.id, claimed.attempt, RunState.SUCCEEDED)
-    await live_runs.finish(world.conn, session_id=session, endings=[ending])
+    ending = RunEnding(claimed.id, claimed.attempt, RunState.SUCCEEDED)
+    await live_runs.finish_runs(world.conn, session_id=session, endings=[ending])
     await duty.tick()
     assert await find_jobs(world) == {job_id}
 
@@ -87,19 +87,19 @@ async def make_unused(world: World, relation: str) -> int:
     """Return the id of a new interned row that nothing uses."""
     match relation:
         case "kinds":
-            return await names.kind_id(world.conn, "spare")
+            return await interning.intern_kind(world.conn, "spare")
         case "queues":
-            found = await names.tenant_queue_ids(world.conn, [(1, "spare")])
+            found = await interning.intern_tenant_queues(world.conn, [(1, "spare")])
             return found[1, "spare"]
         case "policies":
-            return await names.policy_id(world.conn, '{"timeout": "PT1S"}')
+            return await interning.intern_policy(world.conn, '{"timeout": "PT1S"}')
         case "schedules":
-            return await names.schedule_id(world.conn, CRON)
+            return await interning.intern_schedule(world.conn, CRON)
         case "graphs":
-            found_graphs = await graphs.intern(world.conn, 1, ['{"steps": []}'])
+            found_graphs = await graphs.intern_definitions(world.conn, 1, ['{"steps": []}'])
             return next(iter(found_graphs.values()))
         case _:
-            made = await gates.put_many(
+            made = await gates.put_gates(
                 world.conn, [NewGate(1, "spare", GateLimits(max_running=1))]
             )
             return made[1, "spare"]
@@ -144,10 +144,10 @@ async def test_an_interned_row_that_is_asked_for_again_is_kept(world: World, rel
 
 
 async def test_what_a_waiting_run_uses_is_kept(world: World) -> None:
-    policy_id = await names.policy_id(world.conn, '{"timeout": "PT1S"}')
-    kind_id = await names.kind_id(world.conn, "rare")
-    queue_id = await names.queue_id(world.conn, "rare")
-    made = await gates.put_many(world.conn, [NewGate(1, "rare", GateLimits(max_running=1))])
+    policy_id = await interning.intern_policy(world.conn, '{"timeout": "PT1S"}')
+    kind_id = await interning.intern_kind(world.conn, "rare")
+    queue_id = await interning.intern_queue(world.conn, "rare")
+    made = await gates.put_gates(world.conn, [NewGate(1, "rare", GateLimits(max_running=1))])
     gate_id = made[1, "rare"]
     await world.run(policy_id=policy_id, kind_id=kind_id, queue_id=queue_id, gates=(gate_id,))
     duty = sweeper(world)
@@ -163,7 +163,7 @@ async def test_what_a_waiting_run_uses_is_kept(world: World) -> None:
 
 
 async def test_a_queue_with_a_pause_is_kept(world: World) -> None:
-    queue_id = await names.queue_id(world.conn, "paused")
+    queue_id = await interning.intern_queue(world.conn, "paused")
     await gates.pause_queue(world.conn, queue_id, by="ann")
     duty = sweeper(world)
 
@@ -176,11 +176,13 @@ async def test_a_queue_with_a_pause_is_kept(world: World) -> None:
 
 async def test_a_pass_deletes_at_most_so_many(world: World) -> None:
     for number in range(5):
-        await names.policy_id(world.conn, f'{{"timeout": "PT{number + 1}S"}}')
-    await sweep(world.conn, "policies", before=world.now, limit=2)
+        await interning.intern_policy(world.conn, f'{{"timeout": "PT{number + 1}S"}}')
+    await sweep_interned(world.conn, "policies", before=world.now, limit=2)
     await world.advance(days=1)
 
-    numbers = [await sweep(world.conn, "policies", before=world.now, limit=2) for _ in range(4)]
+    numbers = [
+        await sweep_interned(world.conn, "policies", before=world.now, limit=2) for _ in range(4)
+    ]
 
     # The world's own policy is unused, too.
     assert numbers == [2, 2, 2, 0]

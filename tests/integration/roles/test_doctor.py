@@ -10,7 +10,7 @@ import pytest
 from rota.cli.doctor.findings import Level
 from rota.cli.doctor.roles import check_roles
 from rota.store.driver import Connection
-from rota.store.pool import Access, open_connection
+from rota.store.pool import DatabaseAccess, open_connection
 
 
 @asynccontextmanager
@@ -60,8 +60,8 @@ async def test_a_login_that_policies_concern_is_told_how_to_get_better_plans(
 
 async def test_a_worker_that_logs_in_as_the_owner_is_told(database: str) -> None:
     async with (
-        open_connection(Access(url=database, name="rota worker")),
-        open_connection(Access(url=database)) as conn,
+        open_connection(DatabaseAccess(url=database, name="rota worker")),
+        open_connection(DatabaseAccess(url=database)) as conn,
     ):
         found = await find(conn)
 

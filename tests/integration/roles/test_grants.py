@@ -12,8 +12,8 @@ from tests.support.databases import create, drop
 from rota.core.errors import StoreRefused
 from rota.store.driver import Connection
 from rota.store.embedded import Embedded
-from rota.store.migrate import migrate
 from rota.store.roles import ROLES_SQL, DatabaseRole, check_rights, describe_login, grant_roles
+from rota.store.schema_migration import migrate
 
 # Days are partitions, and months of the audit log are children: privileges on the parent are
 # enough, and nobody has any on a day or a month.

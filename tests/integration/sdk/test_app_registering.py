@@ -20,9 +20,9 @@ from rota.runtime.service import Ground
 from rota.runtime.watchdog import Watchdog
 from rota.store import audit, job_views
 from rota.store.driver import Connection
-from rota.store.fitness import database_time
 from rota.store.job_views import JobRow
-from rota.store.pool import Access
+from rota.store.pool import DatabaseAccess
+from rota.store.server_check import read_database_time
 
 TENANT = 1
 
@@ -33,7 +33,7 @@ class Registry:
     def __init__(self, conn: Connection, database: str, watchdog: Watchdog) -> None:
         self.conn = conn
         self.events: list[Any] = []
-        self._access = Access(url=database)
+        self._access = DatabaseAccess(url=database)
         self._ground = Ground(
             clock=SystemClock(), emit=self.events.append, chance=Random(), watchdog=watchdog
         )
@@ -42,7 +42,7 @@ class Registry:
         await register_schedules(app, self._access, self._ground)
 
     async def job(self, name: str) -> JobRow:
-        found = await job_views.by_name(self.conn, tenant_id=TENANT, name=name)
+        found = await job_views.get_job_by_name(self.conn, tenant_id=TENANT, name=name)
         assert found is not None
         return found
 
@@ -153,7 +153,7 @@ async def test_what_is_left_out_later_is_the_usual_again(registry: Registry) -> 
 async def test_a_paused_job_stays_paused(registry: Registry) -> None:
     await registry.register(billing())
     job = await registry.job("nightly")
-    now = await database_time(registry.conn)
+    now = await read_database_time(registry.conn)
     await changing.pause(registry.conn, job.id, by="somebody", now=now)
 
     await registry.register(billing(cron="30 4 * * *"))
@@ -192,7 +192,9 @@ async def test_one_that_is_refused_leaves_nothing_half_done(registry: Registry) 
     with pytest.raises(Conflict, match="taken"):
         await registry.register(app)
 
-    assert await job_views.by_name(registry.conn, tenant_id=TENANT, name="a first one") is None
+    assert (
+        await job_views.get_job_by_name(registry.conn, tenant_id=TENANT, name="a first one") is None
+    )
 
 
 async def test_what_only_the_server_can_judge_is_refused_with_the_name_of_the_job(
@@ -266,12 +268,14 @@ async def test_a_graph_that_is_wrong_is_told_and_nothing_is_registered(
     with pytest.raises(InvalidInput, match="nope"):
         await registry.register(broken)
 
-    assert await job_views.by_name(registry.conn, tenant_id=TENANT, name="etl.nightly") is None
+    assert (
+        await job_views.get_job_by_name(registry.conn, tenant_id=TENANT, name="etl.nightly") is None
+    )
 
 
 async def noted(registry: Registry) -> list[tuple[str, Any, Any]]:
     """What the audit log has: the action, and what was and became different."""
-    found = await audit.page(registry.conn, tenant_id=TENANT)
+    found = await audit.list_entries(registry.conn, tenant_id=TENANT)
     assert {each.origin for each in found} <= {"code"}
     assert {each.actor for each in found} <= {f"app billing on {socket.gethostname()}"}
     return [

@@ -30,7 +30,7 @@ from rota.sdk.transaction import Made, in_transaction
 from rota.sdk.transaction.drivers import as_text
 from rota.store import calendars
 from rota.store.embedded import Embedded
-from rota.store.statement import ALL
+from rota.store.statement import STATEMENTS
 
 PAYLOAD: dict[str, Any] = {"to": "Zoë “x” \\ 'y'", "deep": [1, 2.5, None, True, {"a": []}]}
 FIELDS: dict[str, Any] = {
@@ -166,7 +166,7 @@ async def test_lists_unique_keys_apps_calendars_and_quotas(native: Owner, conn: 
 
 async def schedule_goes_by_a_calendar(native: Owner, conn: Any) -> None:
     feast = {"name": "feast", "yearly": ["12-25"]}
-    await calendars.create(conn, tenant_id=1, plain=feast)
+    await calendars.create_calendar(conn, tenant_id=1, plain=feast)
     plan = {"cron": "0 12 25 12 *", "calendars": ["feast"], "on_blackout": "defer"}
 
     made = await create(native, name="feast", schedule=plan)
@@ -291,7 +291,7 @@ async def test_a_server_that_goes_away_is_told_as_such(shared: str, conn: Any) -
 
 async def test_every_statement_takes_all_of_its_values_as_text(schema: str) -> None:
     ours = await asyncpg.connect(schema)
-    for statement in ALL.values():
+    for statement in STATEMENTS.values():
         prepared = await ours.prepare(as_text(statement.text))
 
         types = {parameter.name for parameter in prepared.get_parameters()}

@@ -16,7 +16,7 @@ from tests.support.world import World
 
 from rota.core.submissions import JobSpec
 from rota.flow.submit.submitting import submit
-from rota.store.fitness import database_time
+from rota.store.server_check import read_database_time
 
 ROOT = Path(__file__).parents[3]
 # Later than any lease of the killed.
@@ -26,7 +26,7 @@ LATER = timedelta(minutes=2)
 @pytest.fixture
 async def job(world: World) -> None:
     """A job that runs once for every event."""
-    now = await database_time(world.conn)
+    now = await read_database_time(world.conn)
     spec = JobSpec(name="on thing", kind="noop", schedule={"event": TYPE})
     await submit(world.conn, [spec], now=now, new_id=world.new_id)
 

@@ -16,9 +16,9 @@ from rota.core.log_events import EventsIngested, MessageSkipped, SourceAcquired,
 from rota.core.quotas import Quotas
 from rota.core.submissions import JobSpec
 from rota.flow.submit.submitting import submit
-from rota.store import sources, tenants
-from rota.store.fitness import database_time
-from rota.store.sources import SourceRow
+from rota.store import event_sources, tenants
+from rota.store.event_sources import SourceRow
+from rota.store.server_check import read_database_time
 
 LATER = timedelta(minutes=2)
 Start = Callable[..., Listener]
@@ -41,7 +41,7 @@ async def start(database: str, stream: Stream) -> AsyncIterator[Start]:
 
 @pytest.fixture
 async def job(world: World) -> None:
-    now = await database_time(world.conn)
+    now = await read_database_time(world.conn)
     spec = JobSpec(name="on thing", kind="noop", schedule={"event": f"{TYPE}.*"})
     plain = JobSpec(name="on plain thing", kind="noop", schedule={"event": TYPE})
     await submit(world.conn, [spec, plain], now=now, new_id=world.new_id)
@@ -49,7 +49,7 @@ async def job(world: World) -> None:
 
 async def row(listener: Listener) -> SourceRow:
     async with listener.line.acquire() as conn:
-        (found,) = await sources.listed(conn, tenant_id=1)
+        (found,) = await event_sources.list_sources(conn, tenant_id=1)
     return found
 
 
@@ -226,13 +226,13 @@ async def test_what_a_quota_does_not_allow_waits_at_the_source(
     start: Start, stream: Stream, world: World, job: None
 ) -> None:
     listener = start()
-    await tenants.update(world.conn, 1, quotas=Quotas(max_queued=2))
+    await tenants.update_tenant(world.conn, 1, quotas=Quotas(max_queued=2))
     await stream.put("a", "b", "c")
     for _ in range(5):
         await listener.duty.tick()
     before, told = await world.count("live_runs"), await row(listener)
 
-    await tenants.update(world.conn, 1, quotas=Quotas(max_queued=3))
+    await tenants.update_tenant(world.conn, 1, quotas=Quotas(max_queued=3))
     await listener.until(3)
 
     assert before == 2

@@ -12,8 +12,8 @@ from uuid import uuid4
 import pytest
 from tests.support.serving import Caller, Served, serving
 
-from rota.store import sources, tenants
-from rota.store.sources import Progress, Reader
+from rota.store import event_sources, tenants
+from rota.store.event_sources import SourceProgress, SourceReaderId
 
 TTL = timedelta(minutes=5)
 ROTA = Path(sys.executable).with_name("rota")
@@ -27,12 +27,16 @@ async def api(database: str, tmp_path: Path) -> AsyncIterator[Served]:
 
 async def read(api: Served, name: str, *, tenant_id: int = 1, error: str | None = None) -> None:
     """A process has read this source, and perhaps failed."""
-    reader = Reader(tenant_id=tenant_id, name=name, owner=uuid4())
-    held = await sources.hold(api.conn, reader, kind="nats", shown="node:1", ttl=TTL)
+    reader = SourceReaderId(tenant_id=tenant_id, name=name, owner=uuid4())
+    held = await event_sources.lease_source(
+        api.conn, reader, kind="nats", reader_name="node:1", ttl=TTL
+    )
     assert held is not None
-    await sources.advance(api.conn, held, Progress(position="7", taken=7, lag=2), ttl=TTL)
+    await event_sources.store_progress(
+        api.conn, held, SourceProgress(position="7", taken=7, lag=2), ttl=TTL
+    )
     if error is not None:
-        await sources.fail(api.conn, held, error)
+        await event_sources.store_error(api.conn, held, error)
 
 
 async def command(caller: Caller, *arguments: str) -> str:
@@ -70,9 +74,9 @@ async def test_a_tenant_that_is_deleted_takes_its_sources_along(api: Served) -> 
     gone = await api.tenant("gone")
     await read(api, "orders", tenant_id=gone)
 
-    await tenants.delete(api.conn, gone)
+    await tenants.delete_tenant(api.conn, gone)
 
-    assert await sources.listed(api.conn, tenant_id=gone) == []
+    assert await event_sources.list_sources(api.conn, tenant_id=gone) == []
 
 
 async def test_a_process_whose_source_is_set_up_wrongly_does_not_start(tmp_path: Path) -> None:

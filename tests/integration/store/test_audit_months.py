@@ -8,15 +8,15 @@ from tests.support.world import NOON, World
 
 from rota.core.errors import StoreFailed
 from rota.store import audit
-from rota.store.audit import NewEntry
+from rota.store.audit import NewAuditEntry
 from rota.store.driver import Connection
 from rota.store.partitions import (
+    create_audit_months,
     drop_audit_months,
     find_audit_months,
-    make_audit_months,
     prune_audit,
 )
-from rota.store.walls import behind_wall
+from rota.store.row_level_security import tenant_scope
 
 TODAY = NOON.date()
 THIS_MONTH = TODAY.replace(day=1)
@@ -32,8 +32,9 @@ INSERT = (
 
 
 async def note(conn: Connection, thing_id: str) -> None:
-    await audit.note(
-        conn, NewEntry(tenant_id=1, actor="ann", action="test", thing="test", thing_id=thing_id)
+    await audit.record_change(
+        conn,
+        NewAuditEntry(tenant_id=1, actor="ann", action="test", thing="test", thing_id=thing_id),
     )
 
 
@@ -43,8 +44,8 @@ async def places(conn: Connection) -> list[tuple[str, str]]:
 
 async def test_an_entry_lies_in_the_table_of_its_month(world: World) -> None:
     await note(world.conn, "before there were months")
-    await make_audit_months(world.conn, today=TODAY)
-    await make_audit_months(world.conn, today=TODAY)
+    await create_audit_months(world.conn, today=TODAY)
+    await create_audit_months(world.conn, today=TODAY)
     await note(world.conn, "this month")
 
     assert await find_audit_months(world.conn) == [THIS_MONTH, NEXT_MONTH]
@@ -52,14 +53,14 @@ async def test_an_entry_lies_in_the_table_of_its_month(world: World) -> None:
         ("audit", "before there were months"),
         (f"audit_{THIS_MONTH:%Y%m}", "this month"),
     ]
-    page = await audit.page(world.conn, tenant_id=1)
+    page = await audit.list_entries(world.conn, tenant_id=1)
     assert [entry.thing_id for entry in page[:2]] == ["this month", "before there were months"]
 
 
 async def test_a_month_is_dropped_once_its_last_day_is_too_old(world: World) -> None:
     old = date(TODAY.year - 2, 1, 1)
-    await make_audit_months(world.conn, today=old)
-    await make_audit_months(world.conn, today=TODAY)
+    await create_audit_months(world.conn, today=old)
+    await create_audit_months(world.conn, today=TODAY)
 
     kept = await drop_audit_months(world.conn, keep_from=old.replace(month=2, day=28))
     assert kept == [old]
@@ -67,7 +68,7 @@ async def test_a_month_is_dropped_once_its_last_day_is_too_old(world: World) -> 
 
 
 async def test_a_month_that_is_not_over_cannot_be_dropped(world: World) -> None:
-    await make_audit_months(world.conn, today=TODAY)
+    await create_audit_months(world.conn, today=TODAY)
 
     with pytest.raises(StoreFailed):
         await drop_audit_months(world.conn, keep_from=NEXT_MONTH + timedelta(days=90))
@@ -80,7 +81,7 @@ async def test_old_entries_of_no_month_are_deleted_a_batch_at_a_time(world: Worl
         "select $1, 1, 'ann', 'test', 'test', n::text from generate_series(1, 600) as n",
         long_ago,
     )
-    await make_audit_months(world.conn, today=TODAY)
+    await create_audit_months(world.conn, today=TODAY)
     await note(world.conn, "new")
 
     limit = TODAY - timedelta(days=400)
@@ -93,7 +94,7 @@ async def test_old_entries_of_no_month_are_deleted_a_batch_at_a_time(world: Worl
 @pytest.mark.parametrize("table", ["audit", f"audit_{THIS_MONTH:%Y%m}"])
 @pytest.mark.parametrize("statement", ["update rota.{} set actor = 'eve'", "delete from rota.{}"])
 async def test_entries_cannot_be_rewritten(world: World, table: str, statement: str) -> None:
-    await make_audit_months(world.conn, today=TODAY)
+    await create_audit_months(world.conn, today=TODAY)
     await note(world.conn, "kept")
 
     with pytest.raises(asyncpg.PostgresError, match="is only ever added to"):
@@ -108,18 +109,18 @@ async def test_the_permission_to_prune_ends_with_its_transaction(world: World) -
 
 
 async def test_a_tenant_cannot_write_an_entry_of_another(world: World) -> None:
-    await make_audit_months(world.conn, today=TODAY)
+    await create_audit_months(world.conn, today=TODAY)
 
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
-        async with behind_wall(world.conn, 2):
+        async with tenant_scope(world.conn, 2):
             await world.conn.execute(INSERT, NOON, "forged")
 
 
 async def test_a_tenant_sees_only_its_own_entries_of_a_month(world: World) -> None:
-    await make_audit_months(world.conn, today=TODAY)
+    await create_audit_months(world.conn, today=TODAY)
     await note(world.conn, "of tenant 1")
 
-    async with behind_wall(world.conn, 2):
+    async with tenant_scope(world.conn, 2):
         assert await places(world.conn) == []
-    async with behind_wall(world.conn, 1):
+    async with tenant_scope(world.conn, 1):
         assert [name for _, name in await places(world.conn)] == ["of tenant 1"]

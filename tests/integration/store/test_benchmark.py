@@ -10,9 +10,9 @@ from tests.support.world import NOON, World
 
 from rota.core.states import RunState
 from rota.store import benchmark, live_runs
-from rota.store.benchmark import Restarts, Shares
+from rota.store.benchmark import RestartCounts, ShardShares
 from rota.store.embedded import Embedded
-from rota.store.live_runs import Ending
+from rota.store.live_runs import RunEnding
 
 SECOND = timedelta(seconds=1)
 # One page a tenth of a second: the vacuum of this table lasts far longer than the test.
@@ -35,32 +35,32 @@ async def test_restarts_are_counted_by_tick_by_attempt_and_by_the_last_start(wor
         # Two of one tick, and one of another: the second is one too many.
         await world.run(job_id=job, scheduled_at=NOON - SECOND * (number // 2))
     taken = await world.claim(session)
-    running = await benchmark.running(world.conn, kind_id=world.kind_id)
+    running = await benchmark.count_running(world.conn, kind_id=world.kind_id)
     endings = [
-        Ending(run.id, run.attempt, RunState.SUCCEEDED, result=json.dumps(1000 + number))
+        RunEnding(run.id, run.attempt, RunState.SUCCEEDED, result=json.dumps(1000 + number))
         for number, run in enumerate(taken)
     ]
-    await live_runs.finish(world.conn, session_id=session, endings=endings)
+    await live_runs.finish_runs(world.conn, session_id=session, endings=endings)
 
-    found = await benchmark.restarts(
+    found = await benchmark.read_restarts(
         world.conn, kind_id=world.kind_id, since=NOON, until=NOON + SECOND
     )
-    none = await benchmark.restarts(
+    none = await benchmark.read_restarts(
         world.conn, kind_id=world.kind_id, since=NOON - SECOND, until=NOON
     )
 
-    assert found == Restarts(3, 2, 3, 1002)
-    assert none == Restarts(0, 0, 0, None)
-    assert (running, await benchmark.running(world.conn, kind_id=world.kind_id)) == (3, 0)
+    assert found == RestartCounts(3, 2, 3, 1002)
+    assert none == RestartCounts(0, 0, 0, None)
+    assert (running, await benchmark.count_running(world.conn, kind_id=world.kind_id)) == (3, 0)
 
 
 async def test_the_shares_of_schedulers_are_told_by_the_smallest(world: World) -> None:
-    nobody = await benchmark.shares(world.conn)
+    nobody = await benchmark.read_shard_shares(world.conn)
     await world.own(*range(100))
     await world.own(*range(100, 128))
 
-    assert nobody == Shares(0, 0)
-    assert await benchmark.shares(world.conn) == Shares(2, 28)
+    assert nobody == ShardShares(0, 0)
+    assert await benchmark.read_shard_shares(world.conn) == ShardShares(2, 28)
 
 
 async def test_a_login_without_privileges_drops_a_database_that_autovacuum_works_in(

@@ -6,21 +6,21 @@ from uuid import UUID
 from tests.support.world import NOON, TTL, World
 
 from rota.core.limits import GateLimits, RateLimit
-from rota.store import cluster_views, gates, live_runs, names, sessions
-from rota.store.cluster_views import MOST_COUNTED, QueueRow
-from rota.store.gates import NOBODY, NewGate
-from rota.store.sessions import NewSession, Role
+from rota.store import cluster_views, gates, interning, live_runs, sessions
+from rota.store.cluster_views import QUEUE_COUNT_MAX, QueueRow
+from rota.store.gates import NO_TENANT_ID, NewGate
+from rota.store.sessions import NewSession, SessionRole
 
 OURS, THEIRS = 1, 2
 
 
 async def test_a_worker_is_told_with_what_it_serves_and_holds(world: World) -> None:
-    slow = await names.queue_id(world.conn, "slow")
+    slow = await interning.intern_queue(world.conn, "slow")
     session = await worker(world, "w001", queues=(slow, world.queue_id))
     await world.runs(3)
     await world.claim(session, room=2)
 
-    (row,) = await cluster_views.workers(world.conn)
+    (row,) = await cluster_views.list_workers(world.conn)
 
     assert (row.id, row.name, row.slots, row.running) == (session, "w001", 10, 2)
     assert (row.queues, row.kinds) == (["default", "slow"], ["noop"])
@@ -30,25 +30,25 @@ async def test_a_worker_is_told_with_what_it_serves_and_holds(world: World) -> N
 
 async def test_dead_workers_are_shown_only_to_who_asks(world: World) -> None:
     dead = await worker(world, "dead")
-    await world.session(role=Role.SCHEDULER)
+    await world.session(role=SessionRole.SCHEDULER)
     await world.advance(seconds=11)
     alive = await worker(world, "alive")
 
-    assert [row.id for row in await cluster_views.workers(world.conn)] == [alive]
-    everyone = await cluster_views.workers(world.conn, with_dead=True)
+    assert [row.id for row in await cluster_views.list_workers(world.conn)] == [alive]
+    everyone = await cluster_views.list_workers(world.conn, with_dead=True)
     assert [(row.id, row.is_alive) for row in everyone] == [(alive, True), (dead, False)]
-    assert len(await cluster_views.workers(world.conn, with_dead=True, limit=1)) == 1
+    assert len(await cluster_views.list_workers(world.conn, with_dead=True, limit=1)) == 1
 
 
 async def test_a_kind_is_served_as_long_as_a_living_worker_serves_it(world: World) -> None:
-    await names.kind_id(world.conn, "nobody's")
+    await interning.intern_kind(world.conn, "nobody's")
     await worker(world, "w001", queues=(world.queue_id,))
 
-    while_alive = await cluster_views.kinds_served(world.conn)
+    while_alive = await cluster_views.read_served_kinds(world.conn)
     await world.advance(seconds=11)
 
     assert while_alive == {"noop": None}
-    assert await cluster_views.kinds_served(world.conn) == {}
+    assert await cluster_views.read_served_kinds(world.conn) == {}
 
 
 async def test_schedulers_are_told_with_the_shards_they_hold(world: World) -> None:
@@ -56,8 +56,8 @@ async def test_schedulers_are_told_with_the_shards_they_hold(world: World) -> No
     other = await world.own(2)
     await world.session()
 
-    rows = await cluster_views.schedulers(world.conn)
-    shards = await cluster_views.shards(world.conn)
+    rows = await cluster_views.list_schedulers(world.conn)
+    shards = await cluster_views.list_shards(world.conn)
 
     assert {row.id: row.shards for row in rows} == {one.owner: [1, 3], other.owner: [2]}
     assert len(shards) == 128
@@ -74,13 +74,13 @@ async def test_a_shard_whose_lease_ran_out_is_held_by_nobody(world: World) -> No
     await world.own(3)
     await world.advance(seconds=7)
 
-    assert {row.session_id for row in await cluster_views.shards(world.conn)} == {None}
-    assert [row.shards for row in await cluster_views.schedulers(world.conn)] == [[]]
+    assert {row.session_id for row in await cluster_views.list_shards(world.conn)} == {None}
+    assert [row.shards for row in await cluster_views.list_schedulers(world.conn)] == [[]]
 
 
 async def test_a_queue_counts_what_of_the_tenant_waits_and_runs(world: World) -> None:
     session = await world.session()
-    gate = (await gates.put_many(world.conn, [NewGate(OURS, "g", GateLimits(max_running=1))]))[
+    gate = (await gates.put_gates(world.conn, [NewGate(OURS, "g", GateLimits(max_running=1))]))[
         OURS, "g"
     ]
     await world.runs(2)
@@ -91,10 +91,10 @@ async def test_a_queue_counts_what_of_the_tenant_waits_and_runs(world: World) ->
     await world.runs(4, scheduled_at=world.now, due_at=world.now + timedelta(hours=1))
     await world.runs(5, tenant_id=THEIRS)
 
-    (ours,) = await cluster_views.queues(world.conn, tenant_id=OURS)
-    (theirs,) = await cluster_views.queues(world.conn, tenant_id=THEIRS)
-    nobodys = await cluster_views.queues(world.conn, tenant_id=3)
-    (of_all,) = await cluster_views.queues(world.conn, tenant_id=3, all_tenants=True)
+    (ours,) = await cluster_views.list_queues(world.conn, tenant_id=OURS)
+    (theirs,) = await cluster_views.list_queues(world.conn, tenant_id=THEIRS)
+    nobodys = await cluster_views.list_queues(world.conn, tenant_id=3)
+    (of_all,) = await cluster_views.list_queues(world.conn, tenant_id=3, all_tenants=True)
 
     assert (ours.waiting, ours.later, ours.running, ours.oldest_at) == (6, 4, 1, NOON)
     assert (theirs.waiting, theirs.later, theirs.running) == (5, 0, 0)
@@ -105,11 +105,13 @@ async def test_a_queue_counts_what_of_the_tenant_waits_and_runs(world: World) ->
 
 async def test_a_queue_tells_what_holds_it_back(world: World) -> None:
     limits = GateLimits(max_running=5, rate=RateLimit(count=10, per=timedelta(minutes=1), burst=2))
-    gate = (await gates.put_many(world.conn, [NewGate(NOBODY, "q", limits)]))[NOBODY, "q"]
+    gate = (await gates.put_gates(world.conn, [NewGate(NO_TENANT_ID, "q", limits)]))[
+        NO_TENANT_ID, "q"
+    ]
     await world.conn.execute("update rota.queues set gate_id = $1, paused_at = $2", gate, NOON)
-    await names.queue_id(world.conn, "free")
+    await interning.intern_queue(world.conn, "free")
 
-    limited, free = await cluster_views.queues(world.conn, tenant_id=OURS, all_tenants=True)
+    limited, free = await cluster_views.list_queues(world.conn, tenant_id=OURS, all_tenants=True)
 
     assert limited == QueueRow(
         name="default",
@@ -131,17 +133,17 @@ async def test_a_queue_tells_what_holds_it_back(world: World) -> None:
 async def test_counting_ends_at_ten_thousand_and_one(world: World) -> None:
     for _ in range(5):
         runs = [world.new_run(priority=n % 3) for n in range(2100)]
-        await live_runs.insert_new(world.conn, runs)
+        await live_runs.insert_new_runs(world.conn, runs)
 
-    (row,) = await cluster_views.queues(world.conn, tenant_id=OURS)
+    (row,) = await cluster_views.list_queues(world.conn, tenant_id=OURS)
 
-    assert row.waiting == MOST_COUNTED
+    assert row.waiting == QUEUE_COUNT_MAX
 
 
 async def worker(world: World, name: str, *, queues: tuple[int, ...] = ()) -> UUID:
     session = NewSession(
         id=world.new_id(),
-        role=Role.WORKER,
+        role=SessionRole.WORKER,
         name=name,
         slots=10,
         queues=queues,

@@ -10,7 +10,7 @@ from tests.support.world import NOON, World
 
 from rota.core.bulk_operations import BulkRunFilter
 from rota.core.states import RunState
-from rota.store import dead_letters, names
+from rota.store import dead_letters, interning
 from rota.store.dead_letters import DeadGroup
 
 
@@ -76,7 +76,7 @@ async def test_failures_that_differ_in_numbers_only_are_one_group_across_jobs(
 
 
 async def test_another_frame_another_type_and_another_task_are_other_groups(world: World) -> None:
-    mail = await names.kind_id(world.conn, "mail")
+    mail = await interning.intern_kind(world.conn, "mail")
     same = failure("no row 1", frame="shop.mail:send")
     await submission(world, same)
     await submission(world, failure("no row 2", frame="shop.mail:send"))

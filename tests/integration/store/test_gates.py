@@ -15,26 +15,26 @@ from rota.core.errors import InvalidInput, NotFound
 from rota.core.limits import GateLimits, RateLimit
 from rota.store import gates, live_runs
 from rota.store.driver import Connection
-from rota.store.gates import Entry, NewGate
-from rota.store.pool import Access, open_connection
+from rota.store.gates import GateEntry, NewGate
+from rota.store.pool import DatabaseAccess, open_connection
 from rota.store.statement import Statement
 
 RATE = RateLimit(count=10, per=timedelta(minutes=1), burst=2)
 HOT_STATEMENTS: dict[str, tuple[Statement[Any], set[str]]] = {
     "survey": (gates.SURVEY, {"live_runs_gated", "live_runs_held", "live_runs_unfolded"}),
-    "candidates": (gates.CANDIDATES, {"live_runs_gated", "live_runs_in_order"}),
+    "candidates": (gates.READ_CANDIDATES, {"live_runs_gated", "live_runs_in_order"}),
     "count held": (gates.COUNT_HELD, {"live_runs_held", "live_runs_unfolded"}),
-    "heads": (gates.HEADS, {"live_runs_in_order"}),
+    "heads": (gates.READ_HEADS, {"live_runs_in_order"}),
     "claim": (gates.CLAIM, {"live_runs_pkey"}),
 }
 
 
 async def test_the_same_key_is_the_same_gate_and_takes_the_new_limits(world: World) -> None:
-    made = await gates.put(world.conn, 1, "key:k", GateLimits(max_running=3))
+    made = await gates.put_gate(world.conn, 1, "key:k", GateLimits(max_running=3))
 
-    changed = await gates.put(world.conn, 1, "key:k", GateLimits(max_running=5, rate=RATE))
-    foreign = await gates.put(world.conn, 2, "key:k", GateLimits(max_running=3))
-    entered = await gates.enter(world.conn, Entry(gates=frozenset({made})))
+    changed = await gates.put_gate(world.conn, 1, "key:k", GateLimits(max_running=5, rate=RATE))
+    foreign = await gates.put_gate(world.conn, 2, "key:k", GateLimits(max_running=3))
+    entered = await gates.enter_gates(world.conn, GateEntry(gates=frozenset({made})))
 
     assert made == changed != foreign
     assert entered.standings[made].limits == GateLimits(max_running=5, rate=RATE)
@@ -44,10 +44,10 @@ async def test_the_same_key_is_the_same_gate_and_takes_the_new_limits(world: Wor
 async def test_a_gate_that_says_the_same_is_not_written_again(world: World) -> None:
     """Submitting the same job all day must not lock or bloat the gates of its keys."""
     wanted = [NewGate(1, f"key:{n}", GateLimits(max_running=n + 1)) for n in range(5)]
-    first = await gates.put_many(world.conn, wanted)
+    first = await gates.put_gates(world.conn, wanted)
     before = await world.conn.fetch("select id, xmin::text from rota.gates order by id")
 
-    again = await gates.put_many(world.conn, wanted)
+    again = await gates.put_gates(world.conn, wanted)
 
     assert again == first
     assert await world.conn.fetch("select id, xmin::text from rota.gates order by id") == before
@@ -62,7 +62,7 @@ async def test_whoever_makes_the_same_gates_at_once_gets_the_same_ids(
 
     made = await asyncio.gather(
         *(
-            gates.put_many(conn, wanted if place % 2 else reversed(wanted))
+            gates.put_gates(conn, wanted if place % 2 else reversed(wanted))
             for place, conn in enumerate(conns)
         )
     )
@@ -75,20 +75,20 @@ async def test_whoever_makes_the_same_gates_at_once_gets_the_same_ids(
 
 async def test_a_gate_cannot_begin_to_keep_an_order(world: World) -> None:
     """Runs that wait have it at another place of their gates."""
-    await gates.put(world.conn, 1, "key:k", GateLimits(max_running=3))
+    await gates.put_gate(world.conn, 1, "key:k", GateLimits(max_running=3))
 
     with pytest.raises(InvalidInput) as refused:
-        await gates.put(world.conn, 1, "key:k", GateLimits(in_order=True))
+        await gates.put_gate(world.conn, 1, "key:k", GateLimits(in_order=True))
 
     assert refused.value.field == "limits.in_order"
 
 
 async def test_a_lifted_gate_lets_everybody_through(world: World) -> None:
-    gate = await gates.put(world.conn, 1, "key:k", GateLimits(max_running=1))
+    gate = await gates.put_gate(world.conn, 1, "key:k", GateLimits(max_running=1))
 
-    await gates.lift(world.conn, 1, "key:k")
+    await gates.lift_limits(world.conn, 1, "key:k")
 
-    entered = await gates.enter(world.conn, Entry(gates=frozenset({gate})))
+    entered = await gates.enter_gates(world.conn, GateEntry(gates=frozenset({gate})))
     assert entered.standings[gate].count_free(wanted=99, now=world.now) == 99
 
 
@@ -117,7 +117,7 @@ async def test_a_weight_out_of_range_is_refused(world: World, weight: int) -> No
 
 @pytest.fixture(params=["empty", "filled and never analysed", "large and fresh"])
 async def hot(request: pytest.FixtureRequest, database: str) -> AsyncIterator[Connection]:
-    access = Access(url=database, statement=timedelta(minutes=1))
+    access = DatabaseAccess(url=database, statement_timeout=timedelta(minutes=1))
     async with open_connection(access) as conn:
         await conn.execute("alter table rota.live_runs set (autovacuum_enabled = off)")
         if request.param != "empty":
@@ -149,8 +149,8 @@ async def test_every_statement_of_a_gated_claim_walks_its_indexes(hot: Connectio
 
 async def test_ten_thousand_behind_a_shut_gate_are_not_read(world: World) -> None:
     """Neither by the plain claim nor by the look for gated runs."""
-    shut = await gates.put(world.conn, 1, "key:k", GateLimits(max_running=1))
-    await live_runs.insert_many(world.conn, [world.new_run(gates=(shut,)) for _ in range(10_000)])
+    shut = await gates.put_gate(world.conn, 1, "key:k", GateLimits(max_running=1))
+    await live_runs.insert_runs(world.conn, [world.new_run(gates=(shut,)) for _ in range(10_000)])
     plain = await world.runs(5)
     session = await world.session()
 

@@ -9,15 +9,15 @@ from tests.support.world import World
 import rota.store
 from rota.core.states import RunState
 from rota.store import jobs
-from rota.store.jobs import Record
-from rota.store.statement import ALL
+from rota.store.jobs import SkippedRun
+from rota.store.statement import STATEMENTS
 
 for module in pkgutil.iter_modules(rota.store.__path__):
     if not module.ispkg:
         importlib.import_module(f"rota.store.{module.name}")
 
 # Figures of the whole cluster, which need another way to the newest runs with the new key (ADR 51).
-OF_ALL_TENANTS = {"figures/count_ended", "overview/latest"}
+OF_ALL_TENANTS = {"metrics_queries/count_ended", "overview/latest"}
 
 
 async def swap_key(world: World) -> None:
@@ -28,7 +28,7 @@ async def swap_key(world: World) -> None:
 
 async def test_every_statement_that_adds_to_history_can_be_planned(world: World) -> None:
     await swap_key(world)
-    writers = [each for each in ALL.values() if "insert into rota.runs (" in each.text]
+    writers = [each for each in STATEMENTS.values() if "insert into rota.runs (" in each.text]
 
     for each in writers:
         await world.conn.execute(f"explain (generic_plan) {each.text}")
@@ -44,7 +44,7 @@ async def test_every_statement_that_finds_runs_by_id_names_their_tenant(world: W
         await world.conn.execute(f"set {setting}")
     readers = [
         each
-        for each in ALL.values()
+        for each in STATEMENTS.values()
         if "rota.runs as" in each.text and each.name not in OF_ALL_TENANTS
     ]
 
@@ -62,11 +62,11 @@ async def test_every_statement_that_finds_runs_by_id_names_their_tenant(world: W
 async def test_a_tick_that_is_on_record_stays_as_it_is(world: World) -> None:
     await swap_key(world)
     job_id = await world.job()
-    job = (await jobs.read(world.conn, [job_id]))[job_id]
+    job = (await jobs.read_jobs(world.conn, [job_id]))[job_id]
     run_id = world.new_id()
 
     made = [
-        await jobs.record(world.conn, job, [Record(run_id, world.now, state, "{}")])
+        await jobs.record_skipped(world.conn, job, [SkippedRun(run_id, world.now, state, "{}")])
         for state in (RunState.MISSED, RunState.SKIPPED)
     ]
 

@@ -16,9 +16,9 @@ from rota.runtime import watchdog
 from rota.store import shards
 from rota.store.driver import Connection, Pool
 from rota.store.embedded import Embedded
-from rota.store.pool import Access, Line, open_connection, open_pool
+from rota.store.error_translation import translate_errors
+from rota.store.pool import DatabaseAccess, DedicatedConnection, open_connection, open_pool
 from rota.store.transaction import transaction
-from rota.store.translate import translated
 
 PID = "select pg_backend_pid()"
 # The server's limit; a silent server is waited for 5 s longer.
@@ -65,7 +65,7 @@ class TestConnecting:
         self, by_tcp: str, gates: list[Gate]
     ) -> None:
         async with silence() as silent:
-            access = Access(url=through(by_tcp, [silent.port, gates[0].port]))
+            access = DatabaseAccess(url=through(by_tcp, [silent.port, gates[0].port]))
 
             async with open_connection(access) as conn:
                 assert await number(conn)
@@ -76,7 +76,7 @@ class TestConnecting:
         self, by_tcp: str, gates: list[Gate]
     ) -> None:
         async with silence() as silent:
-            access = Access(url=through(by_tcp, [silent.port, gates[0].port]))
+            access = DatabaseAccess(url=through(by_tcp, [silent.port, gates[0].port]))
             for _ in range(3):
                 async with (
                     open_connection(access),
@@ -93,12 +93,12 @@ class TestConnecting:
     ) -> None:
         """As a worker's heartbeat does, which has a thread and a loop of its own."""
         async with silence() as silent:
-            access = Access(url=through(by_tcp, [silent.port, gates[0].port]))
+            access = DatabaseAccess(url=through(by_tcp, [silent.port, gates[0].port]))
             async with open_connection(access):
                 pass
 
             async def elsewhere() -> int:
-                line = Line(access)
+                line = DedicatedConnection(access)
                 async with line.acquire() as conn:
                     found = await number(conn)
                 line.close()
@@ -109,7 +109,9 @@ class TestConnecting:
 
     async def test_silent_hosts_end_the_attempt_before_the_watchdog_does(self) -> None:
         async with silence() as one, silence() as two:
-            access = Access(url=f"postgresql://rota@127.0.0.1:{one.port},127.0.0.1:{two.port}/rota")
+            access = DatabaseAccess(
+                url=f"postgresql://rota@127.0.0.1:{one.port},127.0.0.1:{two.port}/rota"
+            )
 
             async with asyncio.timeout(watchdog.LIMIT.total_seconds()):
                 with pytest.raises(StoreUnavailable) as refused:
@@ -124,7 +126,7 @@ class TestConnecting:
     ) -> None:
         gates[0].shut()
         async with silence() as silent:
-            access = Access(url=through(by_tcp, [gates[0].port, silent.port]))
+            access = DatabaseAccess(url=through(by_tcp, [gates[0].port, silent.port]))
 
             with pytest.raises(StoreUnavailable) as refused:
                 async with open_connection(access):
@@ -136,7 +138,7 @@ class TestConnecting:
 
     async def test_a_wrong_password_is_not_waited_for(self, url: str) -> None:
         with pytest.raises(StoreRefused, match=r"password.*; .*password"):
-            async with open_connection(Access(url=url.replace("@", "wrong@"))):
+            async with open_connection(DatabaseAccess(url=url.replace("@", "wrong@"))):
                 pass
 
     async def test_who_is_cut_short_at_a_silent_host_begins_with_the_other(
@@ -144,7 +146,9 @@ class TestConnecting:
     ) -> None:
         """A heartbeat has less time than a silent host takes."""
         async with silence() as silent:
-            line = Line(Access(url=through(by_tcp, [silent.port, gates[0].port])))
+            line = DedicatedConnection(
+                DatabaseAccess(url=through(by_tcp, [silent.port, gates[0].port]))
+            )
 
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.2), line.acquire():
@@ -158,38 +162,38 @@ class TestConnecting:
 
 class TestReadWrite:
     async def test_a_standby_is_passed_over(self, pair: Pair) -> None:
-        async with open_connection(Access(url=both(pair))) as conn:
+        async with open_connection(DatabaseAccess(url=both(pair))) as conn:
             assert not await conn.fetchval("select pg_is_in_recovery()")
 
     @pytest.mark.parametrize("wish", ["any", "read-write", "prefer-standby"])
     async def test_whatever_the_url_wishes_the_server_takes_writes(
         self, pair: Pair, wish: str
     ) -> None:
-        access = Access(url=f"{both(pair)}&target_session_attrs={wish}")
+        access = DatabaseAccess(url=f"{both(pair)}&target_session_attrs={wish}")
 
         async with open_connection(access) as conn:
             assert not await conn.fetchval("select pg_is_in_recovery()")
 
     async def test_a_standby_alone_is_waited_for(self, pair: Pair) -> None:
         with pytest.raises(StoreUnavailable, match="the server is a standby and accepts no writes"):
-            async with open_connection(Access(url=pair.standby.tcp_url)):
+            async with open_connection(DatabaseAccess(url=pair.standby.tcp_url)):
                 pass
 
     async def test_a_read_only_server_is_passed_over(self, pair: Pair) -> None:
-        async with open_connection(Access(url=pair.primary.tcp_url)) as conn:
+        async with open_connection(DatabaseAccess(url=pair.primary.tcp_url)) as conn:
             await conn.execute("create database read_only")
             await conn.execute("alter database read_only set default_transaction_read_only = on")
 
         with pytest.raises(StoreUnavailable, match="default_transaction_read_only is on"):
             async with open_connection(
-                Access(url=with_database(pair.primary.tcp_url, "read_only"))
+                DatabaseAccess(url=with_database(pair.primary.tcp_url, "read_only"))
             ):
                 pass
 
     async def test_a_promoted_standby_is_found(self) -> None:
         with primary_and_standby() as pair:
-            access = Access(url=both(pair))
-            line = Line(access)
+            access = DatabaseAccess(url=both(pair))
+            line = DedicatedConnection(access)
             async with line.acquire() as conn:
                 await conn.execute("create table written (n integer)")
                 # What a demoted primary says; it is not stopped, so nothing breaks by itself.
@@ -212,12 +216,12 @@ class TestReadWrite:
             line.close()
 
 
-async def until_read_only(line: Line) -> None:
+async def until_read_only(line: DedicatedConnection) -> None:
     """Write until the reloaded setting has reached the session."""
     async with asyncio.timeout(60):
         while True:
             async with line.acquire() as conn:
-                with translated():
+                with translate_errors():
                     await conn.execute("insert into written values (1)")
 
 
@@ -236,15 +240,15 @@ class TestFailures:
     async def test_a_host_that_fails_is_left_by_all_connections(
         self, url: str, command: str, state: str
     ) -> None:
-        access = Access(url=url)
-        line = Line(access)
+        access = DatabaseAccess(url=url)
+        line = DedicatedConnection(access)
         async with open_pool(access, size=2) as pool:
             async with pool.acquire() as one, pool.acquire() as two, line.acquire() as three:
                 before = {await number(conn) for conn in (one, two, three)}
-                with pytest.raises(StoreUnavailable, match=state), translated():
+                with pytest.raises(StoreUnavailable, match=state), translate_errors():
                     await one.execute(command)
                 with pytest.raises(StoreUnavailable):
-                    await shards.owners(one)
+                    await shards.read_shards(one)
                 # What is under way goes on.
                 assert await number(two) in before
 
@@ -257,11 +261,11 @@ class TestFailures:
 
     async def test_an_ended_session_takes_the_others_with_it(self, url: str) -> None:
         """57P01 as PostgreSQL says it: the reason, then it hangs up."""
-        access = Access(url=url)
+        access = DatabaseAccess(url=url)
         async with open_pool(access, size=2) as pool:
             async with pool.acquire() as one, pool.acquire() as two:
                 before = {await number(one), await number(two)}
-                with pytest.raises(StoreUnavailable), translated():
+                with pytest.raises(StoreUnavailable), translate_errors():
                     await one.execute("select pg_terminate_backend(pg_backend_pid())")
 
             async with pool.acquire() as one, pool.acquire() as two:
@@ -270,13 +274,13 @@ class TestFailures:
         assert not before & after
 
     async def test_an_error_of_a_statement_costs_no_connection(self, url: str) -> None:
-        access = Access(url=url, statement=SHORT)
+        access = DatabaseAccess(url=url, statement_timeout=SHORT)
         async with open_pool(access, size=1) as pool:
             async with pool.acquire() as conn:
                 before = await number(conn)
-                with pytest.raises(StoreUnavailable, match="57014"), translated():
+                with pytest.raises(StoreUnavailable, match="57014"), translate_errors():
                     await conn.execute("select pg_sleep(60)")
-                with pytest.raises(StoreUnavailable, match="40P01"), translated():
+                with pytest.raises(StoreUnavailable, match="40P01"), translate_errors():
                     await conn.execute(
                         "do $$ begin raise exception 'x' using errcode = '40P01'; end $$"
                     )
@@ -286,8 +290,8 @@ class TestFailures:
     async def test_a_silent_server_is_left_at_once_for_another(
         self, url: str, gates: list[Gate]
     ) -> None:
-        access = Access(url=url, statement=SHORT)
-        line = Line(access)
+        access = DatabaseAccess(url=url, statement_timeout=SHORT)
+        line = DedicatedConnection(access)
         async with open_pool(access, size=2) as pool:
             async with pool.acquire() as conn, line.acquire() as other:
                 await number(conn)
@@ -297,7 +301,7 @@ class TestFailures:
 
             with pytest.raises(StoreUnavailable):
                 async with pool.acquire() as conn, transaction(conn):
-                    await shards.owners(conn)
+                    await shards.read_shards(conn)
 
             # Nobody waits for the frozen one again.
             assert next(iter(access.hosts)).port == free.port
@@ -311,7 +315,7 @@ class TestFailures:
         self, url: str, gates: list[Gate]
     ) -> None:
         """It would wait as long again, and the reset after it: longer than the watchdog does."""
-        line = Line(Access(url=url, statement=SHORT))
+        line = DedicatedConnection(DatabaseAccess(url=url, statement_timeout=SHORT))
         was_closed: list[bool] = []
 
         async def ask() -> None:
@@ -319,7 +323,7 @@ class TestFailures:
                 for gate in gates:
                     gate.freeze()
                 try:
-                    await shards.owners(conn)
+                    await shards.read_shards(conn)
                 finally:
                     was_closed.append(conn.is_closed())
 
@@ -328,7 +332,7 @@ class TestFailures:
         assert was_closed == [True]
 
     async def test_a_limit_of_the_callers_own_says_nothing_of_the_server(self, url: str) -> None:
-        async with open_pool(Access(url=url), size=1) as pool:
+        async with open_pool(DatabaseAccess(url=url), size=1) as pool:
             async with pool.acquire() as conn:
                 before = await number(conn)
                 with pytest.raises(TimeoutError):
@@ -339,7 +343,7 @@ class TestFailures:
 
 class TestPools:
     async def test_nobody_waits_for_ever_behind_others(self, url: str) -> None:
-        access = Access(url=url, connect=SHORT)
+        access = DatabaseAccess(url=url, connect_timeout=SHORT)
         async with open_pool(access, size=1) as pool, pool.acquire():
             with pytest.raises(StoreUnavailable, match="no connection in the pool became free"):
                 async with pool.acquire():
@@ -350,10 +354,10 @@ class TestPools:
 
         async def look(pool: Pool) -> None:
             async with pool.acquire() as conn:
-                await shards.owners(conn)
+                await shards.read_shards(conn)
 
         async with silence() as silent:
-            access = Access(url=f"postgresql://rota@127.0.0.1:{silent.port}/rota")
+            access = DatabaseAccess(url=f"postgresql://rota@127.0.0.1:{silent.port}/rota")
             async with (
                 open_pool(access, size=2) as pool,
                 asyncio.timeout(watchdog.LIMIT.total_seconds()),
@@ -365,7 +369,7 @@ class TestPools:
     async def test_what_was_done_stays_done_if_giving_back_fails(
         self, url: str, gates: list[Gate]
     ) -> None:
-        async with open_pool(Access(url=url), size=1) as pool:
+        async with open_pool(DatabaseAccess(url=url), size=1) as pool:
             async with pool.acquire() as conn:
                 before = await number(conn)
                 for gate in gates:
@@ -377,7 +381,7 @@ class TestPools:
                 assert await number(conn) != before
 
     async def test_a_pool_that_was_closed_is_unavailable(self, url: str) -> None:
-        async with open_pool(Access(url=url), size=1) as pool:
+        async with open_pool(DatabaseAccess(url=url), size=1) as pool:
             pool.terminate()
             with pytest.raises(StoreUnavailable, match="closed"):
                 async with pool.acquire():

@@ -10,9 +10,9 @@ import pytest
 from tests.integration.store.test_view_plans import connected, literal, nodes
 from tests.support.databases import clone_url, drop
 
-from rota.store import catalog, graph_views, jobs, live_runs, names, waiting
+from rota.store import graph_views, interning, job_lookup, jobs, live_runs, wait_explanations
 from rota.store.embedded import Embedded
-from rota.store.pool import Access, open_connection
+from rota.store.pool import DatabaseAccess, open_connection
 from rota.store.statement import Statement
 
 JOBS = 3_000
@@ -30,8 +30,8 @@ STATEMENTS: dict[str, tuple[Statement[Any], dict[str, object]]] = {
     "read": (jobs.READ, {"ids": [JOB]}),
     "lock": (jobs.LOCK, {"ids": [JOB]}),
     "make a run": (live_runs.INSERT_ONE, {**RUN, "job_id": JOB}),
-    "explain": (waiting.READ_JOB, {"job_id": JOB, "tenant_id": 1}),
-    "by name": (catalog.NAMED, {"names": ["job 7"], "tenant_id": 1}),
+    "explain": (wait_explanations.READ_JOB, {"job_id": JOB, "tenant_id": 1}),
+    "by name": (job_lookup.FIND_JOBS_BY_NAME, {"names": ["job 7"], "tenant_id": 1}),
     "is taken": (jobs.TAKEN, {"names": ["job 7"], "tenant_ids": [1]}),
     "its graph": (graph_views.OF_JOB, {"job_id": JOB, "tenant_id": 1}),
 }
@@ -46,8 +46,8 @@ def filled(server: Embedded) -> Iterator[str]:
 
 
 async def fill(url: str) -> None:
-    async with open_connection(Access(url=url, name="test")) as conn:
-        await names.policy_ids(conn, [json.dumps({})])
+    async with open_connection(DatabaseAccess(url=url, name="test")) as conn:
+        await interning.intern_policies(conn, [json.dumps({})])
         await conn.execute("insert into rota.kinds (name) values ('k')")
         await conn.execute(
             "insert into rota.jobs (id, tenant_id, name, kind_id, queue_id, policy_id)"

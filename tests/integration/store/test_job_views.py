@@ -11,9 +11,9 @@ from tests.support.world import NOON, World
 from rota.core.errors import InvalidInput
 from rota.core.overlap import Overlap
 from rota.core.states import JobState
-from rota.store import job_views, jobs, names
-from rota.store.job_views import Doing, JobFilter, Page, Place
-from rota.store.walking import LOOK
+from rota.store import interning, job_views, jobs
+from rota.store.job_views import JobActivity, JobFilter, JobPage, JobPagePosition
+from rota.store.ordered_scan import SCAN_ROWS_MAX
 
 OURS, THEIRS = 1, 2
 HOURLY = '{"every": "1h"}'
@@ -52,7 +52,7 @@ async def test_a_full_last_page_is_the_last(world: World) -> None:
 
 
 async def test_a_job_is_told_with_everything_around_it(world: World) -> None:
-    policy_id = await names.policy_id(world.conn, '{"retries": 3}')
+    policy_id = await interning.intern_policy(world.conn, '{"retries": 3}')
     job_id = await world.job(
         name="nightly",
         policy_id=policy_id,
@@ -66,10 +66,10 @@ async def test_a_job_is_told_with_everything_around_it(world: World) -> None:
         fire_at=NOON + timedelta(minutes=1),
     )
 
-    row = await job_views.get(world.conn, tenant_id=OURS, job_id=job_id)
+    row = await job_views.get_job(world.conn, tenant_id=OURS, job_id=job_id)
 
     assert row is not None
-    assert await job_views.by_name(world.conn, tenant_id=OURS, name="nightly") == row
+    assert await job_views.get_job_by_name(world.conn, tenant_id=OURS, name="nightly") == row
     assert (await listed(world)).rows == [row]
     assert (row.name, row.state, row.version) == ("nightly", JobState.ACTIVE, 1)
     assert (row.kind, row.queue, row.priority) == ("noop", "default", 7)
@@ -89,15 +89,15 @@ async def test_nothing_of_another_tenant_is_found(world: World) -> None:
     theirs = await world.job(tenant_id=THEIRS, name="theirs", user_id="u003")
     await run_of(world, theirs, tenant_id=THEIRS, held=True)
 
-    assert await job_views.get(world.conn, tenant_id=OURS, job_id=theirs) is None
-    assert await job_views.by_name(world.conn, tenant_id=OURS, name="theirs") is None
+    assert await job_views.get_job(world.conn, tenant_id=OURS, job_id=theirs) is None
+    assert await job_views.get_job_by_name(world.conn, tenant_id=OURS, name="theirs") is None
     for chosen in (
         JobFilter(),
         JobFilter(user_id="u003"),
-        JobFilter(doing=frozenset(Doing)),
-        JobFilter(doing=frozenset({Doing.RUNNING})),
+        JobFilter(doing=frozenset(JobActivity)),
+        JobFilter(doing=frozenset({JobActivity.RUNNING})),
     ):
-        assert await listed(world, chosen) == Page([], None)
+        assert await listed(world, chosen) == JobPage([], None)
 
 
 async def test_a_job_without_a_tick_to_come_is_finished_in_every_list(world: World) -> None:
@@ -127,7 +127,7 @@ async def test_a_job_without_a_tick_to_come_is_finished_in_every_list(world: Wor
         }
     assert shown[made["ended"]] == "finished"
     assert {row.id for row in (await listed(world)).rows} == set(shown) - {made["deleted"]}
-    assert await job_views.get(world.conn, tenant_id=OURS, job_id=made["deleted"]) is None
+    assert await job_views.get_job(world.conn, tenant_id=OURS, job_id=made["deleted"]) is None
 
 
 async def test_pending_has_a_tick_to_come_or_a_run_that_waits(world: World) -> None:
@@ -139,12 +139,12 @@ async def test_pending_has_a_tick_to_come_or_a_run_that_waits(world: World) -> N
     await run_of(world, waits)
     await run_of(world, runs, held=True)
 
-    pending = await listed(world, JobFilter(doing=frozenset({Doing.PENDING})))
-    running = await listed(world, JobFilter(doing=frozenset({Doing.RUNNING})))
-    either = await listed(world, JobFilter(doing=frozenset(Doing)))
+    pending = await listed(world, JobFilter(doing=frozenset({JobActivity.PENDING})))
+    running = await listed(world, JobFilter(doing=frozenset({JobActivity.RUNNING})))
+    either = await listed(world, JobFilter(doing=frozenset(JobActivity)))
     mixed = await listed(
         world,
-        JobFilter(states=frozenset({JobState.PAUSED}), doing=frozenset({Doing.RUNNING})),
+        JobFilter(states=frozenset({JobState.PAUSED}), doing=frozenset({JobActivity.RUNNING})),
     )
 
     assert [row.id for row in pending.rows] == [waits, ticks]
@@ -158,7 +158,7 @@ async def test_running_jobs_have_pages_too(world: World) -> None:
     for job_id in ids:
         await run_of(world, job_id, held=True)
         await run_of(world, job_id, held=True)
-    running = frozenset({Doing.RUNNING})
+    running = frozenset({JobActivity.RUNNING})
 
     first = await listed(world, JobFilter(doing=running), limit=3)
     rest = await listed(world, JobFilter(doing=running), after=first.after, limit=3)
@@ -170,8 +170,8 @@ async def test_running_jobs_have_pages_too(world: World) -> None:
 
 
 async def test_the_other_conditions_narrow_the_list(world: World) -> None:
-    queue_id = await names.queue_id(world.conn, "slow")
-    kind_id = await names.kind_id(world.conn, "mail")
+    queue_id = await interning.intern_queue(world.conn, "slow")
+    kind_id = await interning.intern_kind(world.conn, "mail")
     made = {
         "user": await world.job(user_id="u003"),
         "queue": await world.job(queue_id=queue_id),
@@ -182,7 +182,7 @@ async def test_the_other_conditions_narrow_the_list(world: World) -> None:
 
     for chosen, wanted in (
         (JobFilter(user_id="u003"), {"user"}),
-        (JobFilter(user_id="u003", doing=frozenset({Doing.PENDING})), {"user"}),
+        (JobFilter(user_id="u003", doing=frozenset({JobActivity.PENDING})), {"user"}),
         (JobFilter(user_id="u003", states=frozenset({JobState.PAUSED})), set()),
         (JobFilter(queue="slow"), {"queue", "both"}),
         (JobFilter(kind="mail"), {"kind", "both"}),
@@ -255,7 +255,7 @@ async def test_a_rare_job_is_found_however_far_back_it_is(world: World) -> None:
     await world.conn.execute(
         "insert into rota.jobs (id, tenant_id, name, kind_id, queue_id, policy_id)"
         " select gen_random_uuid(), 1, 'straw ' || n, 1, 1, 1 from generate_series(1, $1) as n",
-        LOOK + 10,
+        SCAN_ROWS_MAX + 10,
     )
 
     first = await listed(world, JobFilter(q="needle"))
@@ -272,17 +272,21 @@ async def test_a_name_belongs_to_the_job_that_has_it_now(world: World) -> None:
     await world.conn.execute("update rota.jobs set state = 'deleted' where id = $1", former)
     present = await world.job(name="again")
 
-    row = await job_views.by_name(world.conn, tenant_id=OURS, name="again")
+    row = await job_views.get_job_by_name(world.conn, tenant_id=OURS, name="again")
 
     assert row is not None
     assert row.id == present
-    assert set(await jobs.read(world.conn, [former, present])) == {present}
+    assert set(await jobs.read_jobs(world.conn, [former, present])) == {present}
 
 
 async def listed(
-    world: World, chosen: JobFilter | None = None, *, after: Place | None = None, limit: int = 50
-) -> Page:
-    return await job_views.page(
+    world: World,
+    chosen: JobFilter | None = None,
+    *,
+    after: JobPagePosition | None = None,
+    limit: int = 50,
+) -> JobPage:
+    return await job_views.list_jobs(
         world.conn, tenant_id=OURS, filter=chosen or JobFilter(), after=after, limit=limit
     )
 

@@ -12,7 +12,7 @@ from rota.core.lanes import Lane
 from rota.core.states import RunState
 from rota.flow.dispatch.lanes import LaneMemory
 from rota.store import live_runs
-from rota.store.live_runs import Claimed, Ending
+from rota.store.live_runs import ClaimedRun, RunEnding
 
 
 async def test_a_survey_finds_every_lane_that_is_not_known(world: World) -> None:
@@ -118,7 +118,7 @@ async def test_a_claim_under_a_held_snapshot_does_not_walk_what_was_claimed(
 
 
 async def survey(world: World, *, known: list[Lane]) -> list[Lane]:
-    found = await live_runs.survey(world.conn, queue_id=world.queue_id, known=known)
+    found = await live_runs.survey_lanes(world.conn, queue_id=world.queue_id, known=known)
     return sorted(Lane(lane.tenant_id, lane.priority) for lane in found)
 
 
@@ -130,24 +130,24 @@ class Claimer:
         self.session = session
         self.memory = LaneMemory()
 
-    async def once(self, *, room: int) -> list[Claimed]:
+    async def once(self, *, room: int) -> list[ClaimedRun]:
         world = self.world
-        found = await live_runs.survey(
+        found = await live_runs.survey_lanes(
             world.conn, queue_id=world.queue_id, known=self.memory.known()
         )
         self.memory.learn(found, now=world.now)
         walks = self.memory.walks(room=room, weights={}, now=world.now)
-        runs = await live_runs.claim(
+        runs = await live_runs.claim_runs(
             world.conn,
             session_id=self.session,
             queue_id=world.queue_id,
             kind_ids=[world.kind_id],
-            walks=walks,
+            scans=walks,
             room=room,
         )
         self.memory.note(walks, runs, now=world.now, took=timedelta(milliseconds=1))
-        endings = [Ending(run.id, run.attempt, RunState.SUCCEEDED, 0) for run in runs]
-        await live_runs.finish(world.conn, session_id=self.session, endings=endings)
+        endings = [RunEnding(run.id, run.attempt, RunState.SUCCEEDED, 0) for run in runs]
+        await live_runs.finish_runs(world.conn, session_id=self.session, endings=endings)
         return runs
 
     async def drain(self, *, room: int) -> list[UUID]:

@@ -24,22 +24,27 @@ from rota.core.log_events import (
 from rota.node.database import bring_up_to_date
 from rota.store import migration_steps
 from rota.store.embedded import Embedded
-from rota.store.migrate import OUTSIDE, Migration, load, migrate
-from rota.store.migration_steps import LOCK
-from rota.store.migration_watch import MigrationWatch, rest
-from rota.store.pool import Access, open_connection
+from rota.store.migration_steps import LEGACY_MIGRATION_LOCK_ID
+from rota.store.migration_watch import MigrationWatch, pause_for
+from rota.store.pool import DatabaseAccess, open_connection
+from rota.store.schema_migration import (
+    OUTSIDE_TRANSACTION_MARKER,
+    Migration,
+    load_migrations,
+    migrate,
+)
 
 ONE = Migration(version=1, name="0001_one", text="create table rota.one (id integer);")
 NO_GUARD = Migration(version=0, name="state_guard", text="select 1;")
 INDEX = Migration(
     version=2,
     name="0002_index_expand",
-    text=f"{OUTSIDE}\ncreate unique index concurrently if not exists one_id on rota.one (id);\n",
+    text=f"{OUTSIDE_TRANSACTION_MARKER}\ncreate unique index concurrently if not exists one_id on rota.one (id);\n",
 )
 # As the text of another process: the migrator that is killed.
 MIGRATOR = """
 import asyncio, sys
-from rota.store.migrate import Migration, migrate
+from rota.store.schema_migration import Migration, migrate
 from rota.store.pool import Access, open_connection
 
 async def main():
@@ -67,7 +72,7 @@ class Place:
         return conn
 
     def watch(self, *, report_interval_s: float = 0.1) -> MigrationWatch:
-        access = Access(url=self.url, name="watch")
+        access = DatabaseAccess(url=self.url, name="watch")
         return MigrationWatch(
             emit=self.events.append,
             open_connection=lambda: open_connection(access),
@@ -90,15 +95,19 @@ async def until(conn: asyncpg.Connection, question: str, *arguments: Any) -> Non
     """Ask until the answer is true."""
     async with asyncio.timeout(60):
         while not await conn.fetchval(question, *arguments):
-            await rest(0.02)
+            await pause_for(0.02)
 
 
 async def test_a_migration_may_take_longer_than_any_statement_of_the_node(place: Place) -> None:
-    slow = Migration(version=len(load()) + 1, name="9999_slow_expand", text="select pg_sleep(5.6);")
+    slow = Migration(
+        version=len(load_migrations()) + 1, name="9999_slow_expand", text="select pg_sleep(5.6);"
+    )
     # The client of such a connection gives up after 5.1 s, the server after 0.1 s.
-    access = Access(url=place.url, statement=timedelta(milliseconds=100))
+    access = DatabaseAccess(url=place.url, statement_timeout=timedelta(milliseconds=100))
 
-    applied = await bring_up_to_date(access, emit=place.events.append, migrations=[*load(), slow])
+    applied = await bring_up_to_date(
+        access, emit=place.events.append, migrations=[*load_migrations(), slow]
+    )
 
     assert applied[-2:] == ["9999_slow_expand", "state_guard"]
     assert [event.name for event in place.told(MigrationRunning)] == ["9999_slow_expand"]
@@ -119,7 +128,7 @@ async def test_a_time_out_is_told_from_a_lock_and_not_tried_again(place: Place) 
 async def test_a_table_that_stays_locked_is_named_with_who_holds_it(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(migration_steps, "TRIES", 2)
+    monkeypatch.setattr(migration_steps, "MIGRATION_TRIES_MAX", 2)
     conn, holder = await place.connect(), await place.connect()
     await migrate(conn, migrations=[ONE], guard=NO_GUARD)
     await holder.execute("set application_name = 'a long report'; begin; table rota.one")
@@ -171,7 +180,7 @@ async def test_who_needs_no_migration_waits_for_nobody(place: Place) -> None:
 async def test_writers_never_wait_long_for_an_expanding_migration(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(migration_steps, "TRIES", 2)
+    monkeypatch.setattr(migration_steps, "MIGRATION_TRIES_MAX", 2)
     conn, look = await place.connect(), await place.connect()
     writer = await place.connect()
     await migrate(conn, migrations=[ONE], guard=NO_GUARD)
@@ -195,7 +204,7 @@ async def test_writers_never_wait_long_for_an_expanding_migration(
     # It was written although the migration would have held the table for a minute.
     async with asyncio.timeout(30):
         while not place.told(MigrationDelayed):
-            await rest(0.02)
+            await pause_for(0.02)
     assert place.told(MigrationDelayed)[0].reason == "other sessions waited for it"
     assert not migrating.done()
     conn.terminate()
@@ -284,7 +293,7 @@ async def test_a_process_of_the_previous_release_starts_beside_the_build_of_an_i
     building = asyncio.create_task(migrate(conn, migrations=[ONE, INDEX], guard=NO_GUARD))
     await until(previous, "select to_regclass('rota.one_id') is not null")
     # For this lock it would wait with a snapshot, and the build for that.
-    is_free = await previous.fetchval("select pg_try_advisory_lock($1)", LOCK)
+    is_free = await previous.fetchval("select pg_try_advisory_lock($1)", LEGACY_MIGRATION_LOCK_ID)
     await old.execute("commit")
 
     assert is_free
@@ -296,7 +305,7 @@ async def test_several_statements_outside_a_transaction_are_carried_out_in_turn(
 ) -> None:
     conn = await place.connect()
     text = (
-        f"{OUTSIDE}\n-- Two statements; and a comment; with marks.\n"
+        f"{OUTSIDE_TRANSACTION_MARKER}\n-- Two statements; and a comment; with marks.\n"
         "alter table rota.one add constraint one_positive check (id > 0) not valid;\n"
         "alter table rota.one validate constraint one_positive;\n"
     )

@@ -14,8 +14,8 @@ from rota.core.maps import MapIdentity
 from rota.core.states import RunState
 from rota.store import graph_views, partitions
 from rota.store.embedded import Embedded
-from rota.store.pool import Access, open_connection
-from rota.store.walking import LOOK
+from rota.store.ordered_scan import SCAN_ROWS_MAX
+from rota.store.pool import DatabaseAccess, open_connection
 
 DAY = datetime(2026, 7, 3, 12, tzinfo=UTC)
 WHICH = MapIdentity(build_id(DAY, bytes(10)), 2)
@@ -31,8 +31,8 @@ def filled(server: Embedded) -> Iterator[str]:
 
 
 async def fill(url: str) -> None:
-    async with open_connection(Access(url=url)) as conn:
-        await partitions.make_ahead(conn, today=DAY.date(), ahead=1)
+    async with open_connection(DatabaseAccess(url=url)) as conn:
+        await partitions.create_ahead(conn, today=DAY.date(), ahead=1)
         await conn.execute(
             """
             insert into rota.runs (
@@ -68,7 +68,7 @@ def bounds(**given: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("walled", [False, True], ids=["as the owner", "behind the wall"])
 async def test_a_page_of_members_reads_what_it_shows(filled: str, walled: bool) -> None:
-    everything = bounds(look=LOOK, ended=True, alive=True)
+    everything = bounds(look=SCAN_ROWS_MAX, ended=True, alive=True)
     bad = bounds(states=[RunState.DEAD])
 
     async with connected(filled, 1, walled=walled) as conn:
@@ -81,11 +81,11 @@ async def test_a_page_of_members_reads_what_it_shows(filled: str, walled: bool) 
 
 async def test_members_are_found_from_any_place_on(filled: str) -> None:
     async with connected(filled, 1, walled=True) as conn:
-        page = await graph_views.members(conn, WHICH, tenant_id=1, after=29_979)
-        dead = await graph_views.members(
+        page = await graph_views.list_members(conn, WHICH, tenant_id=1, after=29_979)
+        dead = await graph_views.list_members(
             conn, WHICH, tenant_id=1, states=frozenset({RunState.DEAD}), after=29_700
         )
-        rare = await graph_views.members(
+        rare = await graph_views.list_members(
             conn,
             WHICH,
             tenant_id=1,

@@ -10,13 +10,13 @@ from tests.support.databases import create, drop
 
 from rota.core.errors import SchemaMismatch
 from rota.store.embedded import Embedded
-from rota.store.migrate import (
-    OUTSIDE,
+from rota.store.schema_migration import (
+    OUTSIDE_TRANSACTION_MARKER,
     Migration,
-    load,
-    load_guard,
+    is_schema_current,
+    load_migrations,
+    load_state_guard,
     migrate,
-    schema_is_current,
 )
 
 ONE = Migration(version=1, name="0001_one", text="create table rota.one (id integer);")
@@ -40,13 +40,13 @@ async def bare(empty: str) -> AsyncIterator[asyncpg.Connection]:
 
 
 async def test_a_new_database_gets_every_migration_and_the_guard(bare) -> None:
-    before = await schema_is_current(bare)
+    before = await is_schema_current(bare)
 
     applied = await migrate(bare)
 
-    assert applied == [*(migration.name for migration in load()), "state_guard"]
+    assert applied == [*(migration.name for migration in load_migrations()), "state_guard"]
     assert not before
-    assert await schema_is_current(bare)
+    assert await is_schema_current(bare)
 
 
 async def test_a_second_time_changes_nothing(bare) -> None:
@@ -61,7 +61,9 @@ async def test_many_processes_may_migrate_at_once(empty: str) -> None:
     applied = await asyncio.gather(*(migrate(conn) for conn in conns))
 
     names = [name for part in applied for name in part]
-    assert sorted(names) == sorted([*(migration.name for migration in load()), "state_guard"])
+    assert sorted(names) == sorted(
+        [*(migration.name for migration in load_migrations()), "state_guard"]
+    )
     for conn in conns:
         await conn.close()
 
@@ -106,7 +108,7 @@ async def test_older_code_refuses_a_schema_it_cannot_know(bare) -> None:
 
 
 async def test_an_index_can_be_made_outside_a_transaction(bare) -> None:
-    text = f"{OUTSIDE}\ncreate index concurrently if not exists one_id on rota.one (id);\n"
+    text = f"{OUTSIDE_TRANSACTION_MARKER}\ncreate index concurrently if not exists one_id on rota.one (id);\n"
     outside = Migration(version=2, name="0002_index", text=text)
 
     applied = await migrate(bare, migrations=[ONE, outside], guard=NO_GUARD)
@@ -142,8 +144,10 @@ async def test_a_changed_guard_is_applied_again(bare) -> None:
 
 
 def test_versions_are_contiguous_and_the_guard_is_version_zero() -> None:
-    assert [migration.version for migration in load()] == list(range(1, len(load()) + 1))
-    assert load_guard().version == 0
+    assert [migration.version for migration in load_migrations()] == list(
+        range(1, len(load_migrations()) + 1)
+    )
+    assert load_state_guard().version == 0
 
 
 async def until_waiting_for_lock(conn) -> None:

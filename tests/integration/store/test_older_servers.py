@@ -15,14 +15,14 @@ from tests.support.world import World
 
 from rota.core.states import RunState
 from rota.store import live_runs
-from rota.store.embedded import Options, start
-from rota.store.embedded.binaries import in_usual_places, in_wheels
-from rota.store.live_runs import Ending
-from rota.store.migrate import migrate
-from rota.store.partitions import make_ahead
-from rota.store.statement import ALL
+from rota.store.embedded import EmbeddedOptions, start
+from rota.store.embedded.binaries import find_in_system_folders, find_in_wheels
+from rota.store.live_runs import RunEnding
+from rota.store.partitions import create_ahead
+from rota.store.schema_migration import migrate
+from rota.store.statement import STATEMENTS
 
-NEWEST, *OLDER = [*in_wheels(), *in_usual_places()]
+NEWEST, *OLDER = [*find_in_wheels(), *find_in_system_folders()]
 
 
 @pytest.fixture
@@ -40,21 +40,23 @@ def test_the_wheel_brings_an_older_server_to_try() -> None:
 
 @pytest.mark.parametrize("binaries", OLDER, ids=lambda path: path.parent.name)
 async def test_a_run_goes_all_its_way_on_an_older_server(binaries: Path, open_path: Path) -> None:
-    with start(open_path / "home", durable=False, options=Options(binaries=binaries)) as embedded:
+    with start(
+        open_path / "home", durable=False, options=EmbeddedOptions(binaries=binaries)
+    ) as embedded:
         conn = await asyncpg.connect(embedded.url)
         await migrate(conn)
-        for statement in ALL.values():
+        for statement in STATEMENTS.values():
             await conn.prepare(statement.text)
         world = await World(conn).begin()
-        await make_ahead(conn, today=world.now.date(), ahead=1)
+        await create_ahead(conn, today=world.now.date(), ahead=1)
         await world.job()
         ownership = await world.own()
 
         (fired,) = await world.fire(ownership, await world.due(), every=timedelta(hours=1))
         session = await world.session()
         (claimed,) = await world.claim(session)
-        ending = Ending(claimed.id, claimed.attempt, RunState.SUCCEEDED, 0)
-        await live_runs.finish(conn, session_id=session, endings=[ending])
+        ending = RunEnding(claimed.id, claimed.attempt, RunState.SUCCEEDED, 0)
+        await live_runs.finish_runs(conn, session_id=session, endings=[ending])
 
         assert (await world.get(fired.run_id)).state is RunState.SUCCEEDED
         await conn.close()

@@ -15,7 +15,9 @@ async def test_the_newest_runs_of_each_job_come_first_and_no_more_than_asked(wor
     dead = await make(world, "dead", job_id=other, reason=json.dumps({"code": "failed"}))
     await make(world, None, job_id=other)
 
-    found = await outcomes.recent(world.conn, tenant_id=1, job_ids=[one, other, idle], most=3)
+    found = await outcomes.read_recent_outcomes(
+        world.conn, tenant_id=1, job_ids=[one, other, idle], limit=3
+    )
 
     assert [run.id for run in found[one]] == [alive, ended[2], ended[1]]
     assert [(run.id, run.reason) for run in found[other]] == [(dead, '{"code": "failed"}')]
@@ -28,7 +30,7 @@ async def test_a_job_that_seldom_runs_is_looked_for_in_all_of_history(world: Wor
     await world.advance(days=5)
     lately = await make(world, "succeeded", job_id=seldom)
 
-    found = await outcomes.recent(world.conn, tenant_id=1, job_ids=[seldom], most=20)
+    found = await outcomes.read_recent_outcomes(world.conn, tenant_id=1, job_ids=[seldom], limit=20)
 
     assert [run.id for run in found[seldom]] == [lately, long_ago]
 
@@ -37,7 +39,7 @@ async def test_runs_of_another_tenant_are_not_told(world: World) -> None:
     job_id = await world.job()
     await make(world, "succeeded", job_id=job_id)
 
-    found = await outcomes.recent(world.conn, tenant_id=2, job_ids=[job_id], most=5)
+    found = await outcomes.read_recent_outcomes(world.conn, tenant_id=2, job_ids=[job_id], limit=5)
 
     assert found == {job_id: []}
-    assert await outcomes.recent(world.conn, tenant_id=1, job_ids=[], most=5) == {}
+    assert await outcomes.read_recent_outcomes(world.conn, tenant_id=1, job_ids=[], limit=5) == {}

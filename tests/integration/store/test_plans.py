@@ -23,8 +23,8 @@ from rota.store import (
     submissions,
 )
 from rota.store.driver import Connection
-from rota.store.pool import Access, open_connection
-from rota.store.sessions import NewSession, Role
+from rota.store.pool import DatabaseAccess, open_connection
+from rota.store.sessions import NewSession, SessionRole
 from rota.store.statement import Statement
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
@@ -42,23 +42,23 @@ HOT_STATEMENTS: dict[str, tuple[Statement[Any], set[str]]] = {
     "put back": (live_runs.PUT_BACK, {"live_runs_pkey"}),
     "cancel": (live_runs.CANCEL, {"live_runs_pkey"}),
     "reclaim": (live_runs.RECLAIM, {"live_runs_held", "live_runs_pkey"}),
-    "beat": (sessions.BEAT, {"sessions_pkey", "live_runs_held"}),
-    "due": (cursors.DUE, {"cursors_due"}),
+    "beat": (sessions.HEARTBEAT, {"sessions_pkey", "live_runs_held"}),
+    "due": (cursors.READ_DUE, {"cursors_due"}),
     "fire": (cursors.FIRE, {"cursors_pkey", "live_runs_of_job", "live_runs_held"}),
     "fire over": (
         cursors.FIRE_OVER,
         {"cursors_pkey", "live_runs_of_job", "live_runs_held", "live_runs_pkey"},
     ),
     "move": (cursors.MOVE, {"cursors_pkey"}),
-    "next due": (submissions.NEXT_DUE, {"scheduled_runs_due"}),
+    "next due": (submissions.READ_NEXT_DUE, {"scheduled_runs_due"}),
     "move due": (submissions.MOVE_DUE, {"scheduled_runs_due", "scheduled_runs_pkey"}),
-    "ends": (cursors.ENDS, {"live_runs_of_job", "live_runs_held"}),
-    "unfold": (graphs.UNFOLD, {"live_runs_pkey", "jobs_pkey"}),
+    "ends": (cursors.READ_LAST_ENDS, {"live_runs_of_job", "live_runs_held"}),
+    "unfold": (graphs.EXPAND, {"live_runs_pkey", "jobs_pkey"}),
     "lock graph runs": (graphs.LOCK, {"graph_runs_rest_pkey", "live_runs_pkey"}),
-    "take marks": (graphs.TAKE_MARKS, {"step_marks_pkey"}),
-    "find marks": (graphs.MARKED, {"step_marks_pkey"}),
+    "take marks": (graphs.TAKE_COMPLETIONS, {"step_marks_pkey"}),
+    "find marks": (graphs.FIND_COMPLETED, {"step_marks_pkey"}),
     "begin steps": (graphs.INSERT_STEPS, {"live_runs_pkey"}),
-    "store boards": (graphs.STORE_BOARDS, {"graph_runs_rest_pkey"}),
+    "store boards": (graphs.STORE_STEP_STATES, {"graph_runs_rest_pkey"}),
     "finish graph runs": (graphs.FINISH, {"live_runs_pkey"}),
     "results": (graphs.RESULTS, {"runs_rest_tenant_id_id_idx"}),
     "inputs": (graphs.INPUTS, {"live_runs_pkey", "jobs_pkey"}),
@@ -87,7 +87,7 @@ CONDITIONS = ("empty", "filled and never analysed", "large and fresh")
 
 @pytest.fixture(params=CONDITIONS)
 async def hot(request: pytest.FixtureRequest, database: str) -> AsyncIterator[Connection]:
-    access = Access(url=database, statement=timedelta(minutes=1))
+    access = DatabaseAccess(url=database, statement_timeout=timedelta(minutes=1))
     async with open_connection(access) as conn:
         await conn.execute("alter table rota.live_runs set (autovacuum_enabled = off)")
         await conn.execute("alter table rota.cursors set (autovacuum_enabled = off)")
@@ -116,7 +116,7 @@ async def test_every_hot_statement_walks_its_indexes(hot: Connection) -> None:
 
 async def test_a_claim_reads_no_more_than_it_takes(hot: Connection) -> None:
     waiting = await hot.fetchval("select count(*) from rota.live_runs where state = 'queued'")
-    session = NewSession(id=uuid4(), role=Role.WORKER, name="test")
+    session = NewSession(id=uuid4(), role=SessionRole.WORKER, name="test")
     await sessions.open_session(hot, session, ttl=timedelta(hours=1))
     arguments = live_runs.CLAIM._bind(
         {

@@ -2,9 +2,9 @@
 
 from rota.store import projects
 from rota.store.driver import Connection
-from rota.store.pool import Access, open_connection
+from rota.store.pool import DatabaseAccess, open_connection
 from rota.store.projects import MEMBERS
-from rota.store.walls import behind_wall
+from rota.store.row_level_security import tenant_scope
 
 FILL = """
     insert into rota.jobs (id, tenant_id, name, kind_id, queue_id, policy_id, labels)
@@ -21,12 +21,12 @@ async def plan_of(conn: Connection) -> str:
 
 
 async def test_members_are_found_by_their_own_index_also_behind_the_wall(database: str) -> None:
-    async with open_connection(Access(url=database)) as conn:
+    async with open_connection(DatabaseAccess(url=database)) as conn:
         await conn.execute(FILL)
         await conn.execute("analyze rota.jobs")
 
         assert "jobs_of_project" in await plan_of(conn)
-        async with behind_wall(conn, 1):
+        async with tenant_scope(conn, 1):
             assert "jobs_of_project" in await plan_of(conn)
-            assert len(await projects.members(conn, tenant_id=1, project="p")) == 20
-            assert await projects.members(conn, tenant_id=2, project="p") == []
+            assert len(await projects.find_members(conn, tenant_id=1, project="p")) == 20
+            assert await projects.find_members(conn, tenant_id=2, project="p") == []

@@ -9,10 +9,10 @@ from tests.support.world import World
 
 from rota.core.limits import GateLimits
 from rota.store import tenants
-from rota.store.gates import NewGate, put_many
+from rota.store.gates import NewGate, put_gates
+from rota.store.ordered_scan import ordered_scan
+from rota.store.row_level_security import tenant_scope
 from rota.store.tenants import COUNT_JOBS, COUNT_QUEUED
-from rota.store.walking import walking
-from rota.store.walls import behind_wall
 
 QUOTA = 100
 
@@ -20,11 +20,11 @@ QUOTA = 100
 @pytest.fixture
 async def crowded(world: World) -> World:
     """Two tenants with many waiting runs and jobs."""
-    await tenants.create(world.conn, name="acme")
+    await tenants.create_tenant(world.conn, name="acme")
     job = await world.job()
     for tenant_id in (1, 2):
         await world.runs(5_000, tenant_id=tenant_id, job_id=job)
-        gate = await put_many(world.conn, [NewGate(tenant_id, "key:a", GateLimits(max_running=1))])
+        gate = await put_gates(world.conn, [NewGate(tenant_id, "key:a", GateLimits(max_running=1))])
         gates = tuple(gate.values())
         await world.runs(60, tenant_id=tenant_id, job_id=job, gates=gates)
         await world.conn.execute(
@@ -53,7 +53,7 @@ def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 async def test_a_count_stops_at_the_quota(crowded: World, statement: Any, table: str) -> None:
     conn = crowded.conn
 
-    async with behind_wall(conn, 2), walking(conn):
+    async with tenant_scope(conn, 2), ordered_scan(conn):
         row = await statement.one(conn, tenant_id=2, most=QUOTA)
         await conn.execute(f"prepare counting as {statement.text}")
         values = {"tenant_id": 2, "most": QUOTA}
@@ -76,7 +76,7 @@ async def test_runs_that_wait_behind_gates_count_like_the_others(crowded: World)
     await conn.execute("delete from rota.live_runs where tenant_id = 2 and gates is null")
     await crowded.runs(7, tenant_id=2)
 
-    async with behind_wall(conn, 2):
-        assert await tenants.count_queued(conn, tenant_id=2, most=QUOTA) == 67
-        assert await tenants.count_queued(conn, tenant_id=2, most=63) == 63
-        assert await tenants.count_queued(conn, tenant_id=1, most=QUOTA) == 0
+    async with tenant_scope(conn, 2):
+        assert await tenants.count_queued(conn, tenant_id=2, limit=QUOTA) == 67
+        assert await tenants.count_queued(conn, tenant_id=2, limit=63) == 63
+        assert await tenants.count_queued(conn, tenant_id=1, limit=QUOTA) == 0

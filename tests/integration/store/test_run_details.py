@@ -7,10 +7,10 @@ from tests.support.finished import finish, make, put_back, worker
 from tests.support.world import NOON, World
 
 from rota.core.states import RunState
-from rota.store import live_runs, logs, notes, run_views
-from rota.store.logs import Piece
-from rota.store.notes import Progress
-from rota.store.run_views import Page, RunFilter, RunRow
+from rota.store import checkpoints, live_runs, logs, run_views
+from rota.store.checkpoints import RunProgress
+from rota.store.logs import LogPiece
+from rota.store.run_views import RunListFilter, RunPage, RunRow
 
 OURS = 1
 
@@ -20,9 +20,9 @@ async def test_a_run_is_told_with_everything_around_it(world: World) -> None:
     session = await worker(world, "w001")
     run_id = await world.run(job_id=job, deadline_at=NOON + timedelta(hours=1))
     await world.claim(session)
-    await notes.save_progress(world.conn, [Progress(run_id, 1, 0.5, "half way")])
+    await checkpoints.save_progress(world.conn, [RunProgress(run_id, 1, 0.5, "half way")])
 
-    row = await run_views.get(world.conn, tenant_id=OURS, run_id=run_id)
+    row = await run_views.get_run(world.conn, tenant_id=OURS, run_id=run_id)
 
     assert row is not None
     assert (row.job, row.kind, row.queue, row.worker) == ("nightly", "noop", "default", "w001")
@@ -57,7 +57,7 @@ async def test_attempts_are_told_by_their_table_and_the_last_by_the_run(world: W
     await world.claim(session)
     under_way = await outcomes(world, run_id)
     await finish(world, session, run_id, attempt=2, state=RunState.DEAD)
-    ended = await run_views.attempts(world.conn, tenant_id=OURS, run_id=run_id)
+    ended = await run_views.read_attempts(world.conn, tenant_id=OURS, run_id=run_id)
 
     assert waiting == [(1, "failed")]
     assert under_way == [(1, "failed"), (2, "running")]
@@ -72,27 +72,27 @@ async def test_a_run_that_is_cancelled_while_it_waits_tells_no_attempt_twice(wor
     await world.claim(session)
     await put_back(world, session, run_id, attempt=1)
 
-    await live_runs.cancel(world.conn, ids=[run_id])
+    await live_runs.cancel_runs(world.conn, ids=[run_id])
 
     assert await outcomes(world, run_id) == [(1, "failed")]
 
 
 async def test_a_run_that_never_started_has_no_attempts(world: World) -> None:
     waiting = await make(world, None)
-    await live_runs.cancel(world.conn, ids=[waiting])
+    await live_runs.cancel_runs(world.conn, ids=[waiting])
 
     assert await outcomes(world, waiting) == []
 
 
 async def test_the_log_is_read_on_from_a_place(world: World) -> None:
     run_id = await make(world, None)
-    await logs.append(
+    await logs.append_pieces(
         world.conn,
-        [Piece(run_id, a, s, 1, world.now, f"{a}.{s}".encode()) for a in (1, 2) for s in (0, 1)],
+        [LogPiece(run_id, a, s, 1, world.now, f"{a}.{s}".encode()) for a in (1, 2) for s in (0, 1)],
     )
 
-    first = await run_views.log_lines(world.conn, tenant_id=OURS, run_id=run_id, limit=3)
-    rest = await run_views.log_lines(world.conn, tenant_id=OURS, run_id=run_id, after=(2, 0))
+    first = await run_views.read_log_lines(world.conn, tenant_id=OURS, run_id=run_id, limit=3)
+    rest = await run_views.read_log_lines(world.conn, tenant_id=OURS, run_id=run_id, after=(2, 0))
 
     assert [line.chunk for line in first] == [b"1.0", b"1.1", b"2.0"]
     assert [line.chunk for line in rest] == [b"2.1"]
@@ -113,7 +113,7 @@ async def test_the_latest_run_of_a_job_is_the_newest_wherever_it_is(world: World
     await make(world, "dead", job_id=jobs["ended"])
     ended = await make(world, "succeeded", job_id=jobs["ended"])
 
-    latest = await run_views.latest_runs(
+    latest = await run_views.read_latest_runs(
         world.conn, tenant_id=OURS, job_ids=[*jobs.values(), jobs["waits"]]
     )
 
@@ -121,7 +121,7 @@ async def test_the_latest_run_of_a_job_is_the_newest_wherever_it_is(world: World
     assert {job: row.id for job, row in latest.items()} == {
         jobs[name]: run_id for name, run_id in wanted.items()
     }
-    assert await run_views.latest_runs(world.conn, tenant_id=OURS, job_ids=[]) == {}
+    assert await run_views.read_latest_runs(world.conn, tenant_id=OURS, job_ids=[]) == {}
 
 
 async def test_dead_letters_one_by_one_are_the_bad_ones(world: World) -> None:
@@ -129,25 +129,25 @@ async def test_dead_letters_one_by_one_are_the_bad_ones(world: World) -> None:
         await make(world, state)
     bad = [await make(world, state) for state in ("quarantined", "dead", "lost", "dead")]
 
-    first = await run_views.dead_page(world.conn, tenant_id=OURS, limit=3)
-    rest = await run_views.dead_page(world.conn, tenant_id=OURS, after=first.after, limit=3)
-    lost = await run_views.dead_page(
-        world.conn, tenant_id=OURS, filter=RunFilter(states=frozenset({RunState.LOST}))
+    first = await run_views.list_dead_letters(world.conn, tenant_id=OURS, limit=3)
+    rest = await run_views.list_dead_letters(world.conn, tenant_id=OURS, after=first.after, limit=3)
+    lost = await run_views.list_dead_letters(
+        world.conn, tenant_id=OURS, filter=RunListFilter(states=frozenset({RunState.LOST}))
     )
-    nothing = await run_views.dead_page(
-        world.conn, tenant_id=OURS, filter=RunFilter(states=frozenset({RunState.RUNNING}))
+    nothing = await run_views.list_dead_letters(
+        world.conn, tenant_id=OURS, filter=RunListFilter(states=frozenset({RunState.RUNNING}))
     )
 
     assert [row.id for row in (*first.rows, *rest.rows)] == bad[::-1]
     assert rest.after is None
     assert [row.id for row in lost.rows] == [bad[2]]
-    assert nothing == Page([], None)
+    assert nothing == RunPage([], None)
 
 
 async def listed(world: World) -> list[RunRow]:
-    return (await run_views.page(world.conn, tenant_id=OURS, filter=RunFilter())).rows
+    return (await run_views.list_runs(world.conn, tenant_id=OURS, filter=RunListFilter())).rows
 
 
 async def outcomes(world: World, run_id: UUID) -> list[tuple[int, str]]:
-    rows = await run_views.attempts(world.conn, tenant_id=OURS, run_id=run_id)
+    rows = await run_views.read_attempts(world.conn, tenant_id=OURS, run_id=run_id)
     return [(row.attempt, row.outcome) for row in rows]

@@ -12,8 +12,8 @@ from rota.core.errors import IllegalMove
 from rota.core.lanes import Lane
 from rota.core.states import RunState
 from rota.store import live_runs
-from rota.store.live_runs import Ending, PutBack
-from rota.store.translate import translated
+from rota.store.error_translation import translate_errors
+from rota.store.live_runs import ReturnedAttempt, RunEnding
 
 S = RunState
 
@@ -90,10 +90,10 @@ async def test_a_finished_run_leaves_the_hot_table_for_history(world: World) -> 
     session, run = await world.running(payload='{"n": 1}')
     await world.advance(seconds=3)
 
-    moved = await live_runs.finish(
+    moved = await live_runs.finish_runs(
         world.conn,
         session_id=session,
-        endings=[Ending(run.id, run.attempt, S.SUCCEEDED, 0, result='{"ok": true}')],
+        endings=[RunEnding(run.id, run.attempt, S.SUCCEEDED, 0, result='{"ok": true}')],
     )
 
     assert moved == {run.id: S.SUCCEEDED}
@@ -111,10 +111,10 @@ async def test_a_worker_whose_attempt_is_over_cannot_finish_the_run(world: World
     other = await world.session()
     (second,) = await world.claim(other)
 
-    late = [Ending(run.id, run.attempt, S.SUCCEEDED, 0)]
-    refused = await live_runs.finish(world.conn, session_id=session, endings=late)
-    forged = await live_runs.finish(
-        world.conn, session_id=other, endings=[Ending(run.id, run.attempt, S.SUCCEEDED, 0)]
+    late = [RunEnding(run.id, run.attempt, S.SUCCEEDED, 0)]
+    refused = await live_runs.finish_runs(world.conn, session_id=session, endings=late)
+    forged = await live_runs.finish_runs(
+        world.conn, session_id=other, endings=[RunEnding(run.id, run.attempt, S.SUCCEEDED, 0)]
     )
 
     assert refused == forged == {}
@@ -126,11 +126,11 @@ async def test_a_batch_with_stale_members_finishes_the_others(world: World) -> N
     session = await world.session()
     await world.runs(3)
     claimed = await world.claim(session)
-    endings = [Ending(run.id, run.attempt, S.SUCCEEDED, 0) for run in claimed]
+    endings = [RunEnding(run.id, run.attempt, S.SUCCEEDED, 0) for run in claimed]
     endings[1] = endings[1]._replace(attempt=7)
-    endings.append(Ending(uuid4(), 1, S.SUCCEEDED, 0))
+    endings.append(RunEnding(uuid4(), 1, S.SUCCEEDED, 0))
 
-    moved = await live_runs.finish(world.conn, session_id=session, endings=endings)
+    moved = await live_runs.finish_runs(world.conn, session_id=session, endings=endings)
 
     assert set(moved) == {claimed[0].id, claimed[2].id}
 
@@ -153,7 +153,7 @@ async def test_a_retry_waits_out_its_back_off_and_keeps_the_failed_attempt(world
 async def test_a_waiting_run_is_cancelled_at_once(world: World) -> None:
     run = await world.run()
 
-    moved = await live_runs.cancel(world.conn, ids=[run, uuid4()])
+    moved = await live_runs.cancel_runs(world.conn, ids=[run, uuid4()])
 
     assert moved == [(run, S.CANCELLED)]
     assert (await world.get(run)).state is S.CANCELLED
@@ -163,12 +163,12 @@ async def test_a_waiting_run_is_cancelled_at_once(world: World) -> None:
 async def test_a_running_run_is_asked_to_stop_and_ends_as_cancelled(world: World) -> None:
     session, run = await world.running()
 
-    asked = await live_runs.cancel(world.conn, ids=[run.id])
-    again = await live_runs.cancel(world.conn, ids=[run.id])
-    moved = await live_runs.finish(
+    asked = await live_runs.cancel_runs(world.conn, ids=[run.id])
+    again = await live_runs.cancel_runs(world.conn, ids=[run.id])
+    moved = await live_runs.finish_runs(
         world.conn,
         session_id=session,
-        endings=[Ending(run.id, run.attempt, S.SUCCEEDED, 0, result='"kept"')],
+        endings=[RunEnding(run.id, run.attempt, S.SUCCEEDED, 0, result='"kept"')],
     )
 
     assert asked == again == [(run.id, S.CANCELLING)]
@@ -178,7 +178,7 @@ async def test_a_running_run_is_asked_to_stop_and_ends_as_cancelled(world: World
 
 async def test_a_failure_after_a_cancel_is_not_retried(world: World) -> None:
     session, run = await world.running()
-    await live_runs.cancel(world.conn, ids=[run.id])
+    await live_runs.cancel_runs(world.conn, ids=[run.id])
 
     moved = await put_back(world, session, run.id, run.attempt)
 
@@ -188,10 +188,10 @@ async def test_a_failure_after_a_cancel_is_not_retried(world: World) -> None:
 
 async def test_a_cancel_after_the_end_changes_nothing(world: World) -> None:
     session, run = await world.running()
-    ending = Ending(run.id, run.attempt, S.SUCCEEDED, 0)
-    await live_runs.finish(world.conn, session_id=session, endings=[ending])
+    ending = RunEnding(run.id, run.attempt, S.SUCCEEDED, 0)
+    await live_runs.finish_runs(world.conn, session_id=session, endings=[ending])
 
-    moved = await live_runs.cancel(world.conn, ids=[run.id])
+    moved = await live_runs.cancel_runs(world.conn, ids=[run.id])
 
     assert moved == []
     assert (await world.get(run.id)).state is S.SUCCEEDED
@@ -199,10 +199,10 @@ async def test_a_cancel_after_the_end_changes_nothing(world: World) -> None:
 
 async def test_the_same_id_makes_one_run_even_after_it_has_finished(world: World) -> None:
     new = world.new_run()
-    first = await live_runs.insert_many(world.conn, [new, new])
-    await live_runs.cancel(world.conn, ids=[new.id])
+    first = await live_runs.insert_runs(world.conn, [new, new])
+    await live_runs.cancel_runs(world.conn, ids=[new.id])
 
-    again = await live_runs.insert_many(world.conn, [new])
+    again = await live_runs.insert_runs(world.conn, [new])
 
     assert first == [new.id]
     assert again == []
@@ -211,7 +211,7 @@ async def test_the_same_id_makes_one_run_even_after_it_has_finished(world: World
 async def test_a_move_typed_by_hand_is_refused_with_both_states(world: World) -> None:
     run = await world.run()
 
-    with pytest.raises(IllegalMove) as refused, translated():
+    with pytest.raises(IllegalMove) as refused, translate_errors():
         await world.conn.execute("update rota.live_runs set state = 'retrying' where id = $1", run)
 
     assert (refused.value.state, refused.value.event) == ("queued", "become retrying")
@@ -219,8 +219,8 @@ async def test_a_move_typed_by_hand_is_refused_with_both_states(world: World) ->
 
 async def put_back(
     world: World, session: object, run: object, attempt: int, *, wait: timedelta = timedelta(0)
-) -> list[live_runs.Moved]:
-    back = PutBack(
+) -> list[live_runs.RunMove]:
+    back = ReturnedAttempt(
         run,  # type: ignore[arg-type]
         attempt,
         S.RETRYING,
@@ -229,4 +229,4 @@ async def put_back(
         wait,
         '{"type": "Boom"}',
     )
-    return await live_runs.put_back(world.conn, session_id=session, attempts=[back])  # type: ignore[arg-type]
+    return await live_runs.put_back_runs(world.conn, session_id=session, attempts=[back])  # type: ignore[arg-type]

@@ -7,8 +7,8 @@ import pytest
 from tests.support.world import World
 
 from rota.core.errors import InvalidInput, NotFound, QuotaExceeded, SecretsUnavailable
-from rota.store import sealed, tenants
-from rota.store.sealed import Secret
+from rota.store import encrypted_secrets, tenants
+from rota.store.encrypted_secrets import SecretRow
 
 MASTER = bytes(range(32))
 NONCE = b"0123456789ab"
@@ -19,14 +19,18 @@ def library() -> None:
     pytest.importorskip("cryptography")
 
 
-async def put(conn, name: str = "db", value: bytes = b"hunter2", *, tenant_id: int = 1) -> Secret:
-    return await sealed.put(
+async def put(
+    conn, name: str = "db", value: bytes = b"hunter2", *, tenant_id: int = 1
+) -> SecretRow:
+    return await encrypted_secrets.put_secret(
         conn, tenant_id=tenant_id, name=name, value=value, master=MASTER, nonce=NONCE
     )
 
 
 async def opened(conn, *, tenant_id: int = 1, master: bytes = MASTER) -> str | None:
-    found = await sealed.open_for_worker(conn, tenant_id=tenant_id, names=["db"], master=master)
+    found = await encrypted_secrets.decrypt_for_worker(
+        conn, tenant_id=tenant_id, names=["db"], master=master
+    )
     return found.get("db")
 
 
@@ -43,10 +47,16 @@ async def test_a_list_tells_names_and_versions_and_nothing_else(world: World) ->
         await put(world.conn, name)
     await put(world.conn, "a")
 
-    first = await sealed.page(world.conn, tenant_id=1, limit=2)
-    second = await sealed.page(world.conn, tenant_id=1, after=first[-1].name, limit=2)
+    first = await encrypted_secrets.list_secrets(world.conn, tenant_id=1, limit=2)
+    second = await encrypted_secrets.list_secrets(
+        world.conn, tenant_id=1, after=first[-1].name, limit=2
+    )
 
-    shown = [Secret("a", 2, world.now), Secret("b", 1, world.now), Secret("c", 1, world.now)]
+    shown = [
+        SecretRow("a", 2, world.now),
+        SecretRow("b", 1, world.now),
+        SecretRow("c", 1, world.now),
+    ]
     assert [*first, *second] == shown
 
 
@@ -97,12 +107,12 @@ async def test_another_master_key_is_told_which_one_is_needed(world: World) -> N
 
 
 async def test_another_tenant_has_other_secrets(world: World) -> None:
-    other = await tenants.create(world.conn, name="other")
+    other = await tenants.create_tenant(world.conn, name="other")
     await put(world.conn)
 
     assert await opened(world.conn, tenant_id=other.id) is None
     with pytest.raises(NotFound):
-        await sealed.delete(world.conn, tenant_id=other.id, name="db")
+        await encrypted_secrets.delete_secret(world.conn, tenant_id=other.id, name="db")
 
     await put(world.conn, value=b"theirs", tenant_id=other.id)
     assert await opened(world.conn) == "hunter2"
@@ -111,12 +121,12 @@ async def test_another_tenant_has_other_secrets(world: World) -> None:
 async def test_a_deleted_secret_is_gone(world: World) -> None:
     await put(world.conn)
 
-    await sealed.delete(world.conn, tenant_id=1, name="db")
+    await encrypted_secrets.delete_secret(world.conn, tenant_id=1, name="db")
 
-    assert await sealed.page(world.conn, tenant_id=1) == []
+    assert await encrypted_secrets.list_secrets(world.conn, tenant_id=1) == []
     assert await opened(world.conn) is None
     with pytest.raises(NotFound):
-        await sealed.delete(world.conn, tenant_id=1, name="db")
+        await encrypted_secrets.delete_secret(world.conn, tenant_id=1, name="db")
 
 
 async def test_a_secret_has_64_kilobytes_and_no_more(world: World) -> None:
@@ -151,12 +161,14 @@ async def test_several_secrets_are_opened_at_once_and_those_that_are_not_there_a
     await put(world.conn, "a", b"value a")
     await put(world.conn, "b", b"value b")
 
-    found = await sealed.open_for_worker(
+    found = await encrypted_secrets.decrypt_for_worker(
         world.conn, tenant_id=1, names=["a", "b", "c"], master=MASTER
     )
 
     assert found == {"a": "value a", "b": "value b"}
-    assert await sealed.unknown(world.conn, tenant_id=1, names=["a", "c", "b"]) == ["c"]
+    assert await encrypted_secrets.find_unknown_names(
+        world.conn, tenant_id=1, names=["a", "c", "b"]
+    ) == ["c"]
 
 
 @pytest.mark.parametrize("name", ["", "a\x00b", "x" * 201])

@@ -13,18 +13,18 @@ from rota.core.lease import ObservedSpan
 from rota.core.outcome import Guarantee
 from rota.core.states import RunState
 from rota.store import live_runs, sessions
-from rota.store.live_runs import Ending
-from rota.store.sessions import Role
+from rota.store.live_runs import RunEnding
+from rota.store.sessions import SessionRole
 
 S = RunState
 
 
 async def test_a_beat_renews_the_lease_and_brings_back_what_to_stop(world: World) -> None:
     session, run = await world.running()
-    await live_runs.cancel(world.conn, ids=[run.id])
+    await live_runs.cancel_runs(world.conn, ids=[run.id])
     await world.advance(seconds=9)
 
-    beat = await sessions.beat(world.conn, session_id=session, running=[run.id], ttl=TTL)
+    beat = await sessions.send_heartbeat(world.conn, session_id=session, running=[run.id], ttl=TTL)
 
     assert beat.expires_at == world.now + TTL
     assert beat.cancelling == [run.id]
@@ -36,7 +36,7 @@ async def test_a_session_that_nobody_has_expired_goes_on_after_an_outage(world: 
     session = await world.session()
     await world.advance(seconds=60)
 
-    beat = await sessions.beat(world.conn, session_id=session, running=[], ttl=TTL)
+    beat = await sessions.send_heartbeat(world.conn, session_id=session, running=[], ttl=TTL)
 
     assert beat.expires_at == world.now + TTL
 
@@ -48,8 +48,8 @@ async def test_nobody_expires_a_session_before_having_seen_the_database_for_its_
     await world.advance(seconds=60)
 
     almost = ObservedSpan(TTL - timedelta(milliseconds=1), asked_at=world.now)
-    soon = await sessions.expire(world.conn, sight=almost)
-    then = await sessions.expire(world.conn, sight=ObservedSpan(TTL, asked_at=world.now))
+    soon = await sessions.expire_sessions(world.conn, sight=almost)
+    then = await sessions.expire_sessions(world.conn, sight=ObservedSpan(TTL, asked_at=world.now))
 
     assert soon == []
     assert [each.id for each in then] == [session]
@@ -61,7 +61,7 @@ async def test_a_frozen_server_expires_nobody_for_what_it_was_asked_before(world
     asked_at = world.now
     await world.advance(seconds=60)
 
-    expired = await sessions.expire(world.conn, sight=ObservedSpan(TTL, asked_at=asked_at))
+    expired = await sessions.expire_sessions(world.conn, sight=ObservedSpan(TTL, asked_at=asked_at))
 
     assert expired == []
 
@@ -71,10 +71,10 @@ async def test_a_run_that_its_worker_does_not_know_of_is_left_to_it_soon_after_a
 ) -> None:
     session, run = await world.running(guarantee=Guarantee.AT_MOST_ONCE)
     await world.advance(seconds=60)
-    await sessions.beat(world.conn, session_id=session, running=[], ttl=TTL)
+    await sessions.send_heartbeat(world.conn, session_id=session, running=[], ttl=TTL)
 
     almost = ObservedSpan(timedelta(seconds=4.9), asked_at=world.now)
-    taken = await live_runs.reclaim(world.conn, sight=almost)
+    taken = await live_runs.reclaim_runs(world.conn, sight=almost)
     released = await live_runs.release_unknown(world.conn, session_id=session, known=[])
 
     assert (taken, released) == ([], [run.id])
@@ -95,21 +95,21 @@ async def test_a_session_keeps_the_runs_that_it_knows_of_and_those_of_others(wor
 async def test_an_expired_session_cannot_be_revived(world: World) -> None:
     session = await world.session()
     await world.advance(seconds=10)
-    await sessions.expire(world.conn, sight=ALWAYS_SEEN)
+    await sessions.expire_sessions(world.conn, sight=ALWAYS_SEEN)
 
     with pytest.raises(LeaseLost, match="session"):
-        await sessions.beat(world.conn, session_id=session, running=[], ttl=TTL)
+        await sessions.send_heartbeat(world.conn, session_id=session, running=[], ttl=TTL)
 
 
 async def test_a_buried_session_stays_dead_even_for_a_beat_sent_before(world: World) -> None:
     session = await world.session()
     sent = world.now + timedelta(seconds=9.9)
     await world.advance(seconds=10)
-    buried = await sessions.expire(world.conn, sight=ALWAYS_SEEN)
+    buried = await sessions.expire_sessions(world.conn, sight=ALWAYS_SEEN)
 
     await world.move_to(sent)
     with pytest.raises(LeaseLost):
-        await sessions.beat(world.conn, session_id=session, running=[], ttl=TTL)
+        await sessions.send_heartbeat(world.conn, session_id=session, running=[], ttl=TTL)
 
     assert [row.id for row in buried] == [session]
 
@@ -124,8 +124,8 @@ async def test_the_runs_of_a_dead_worker_wait_again_with_the_loss_on_record(worl
     assert (told.failures, told.losses) == (0, 1)
     outcome = await world.conn.fetchval("select outcome from rota.attempts")
     assert outcome == "lost"
-    late = [Ending(run.id, run.attempt, S.SUCCEEDED, 0)]
-    assert await live_runs.finish(world.conn, session_id=session, endings=late) == {}
+    late = [RunEnding(run.id, run.attempt, S.SUCCEEDED, 0)]
+    assert await live_runs.finish_runs(world.conn, session_id=session, endings=late) == {}
 
 
 async def test_the_third_loss_quarantines_a_run(world: World) -> None:
@@ -153,7 +153,7 @@ async def test_an_at_most_once_run_of_a_dead_worker_is_lost_and_not_repeated(wor
 
 async def test_a_run_that_was_asked_to_stop_ends_with_its_worker(world: World) -> None:
     _, run = await world.running()
-    await live_runs.cancel(world.conn, ids=[run.id])
+    await live_runs.cancel_runs(world.conn, ids=[run.id])
 
     moved = await take_back_after_death(world)
 
@@ -165,9 +165,9 @@ async def test_a_live_worker_keeps_its_runs_however_long_they_take(world: World)
 
     for _ in range(30):
         await world.advance(seconds=5)
-        await sessions.beat(world.conn, session_id=session, running=[run.id], ttl=TTL)
-        await sessions.expire(world.conn, sight=ALWAYS_SEEN)
-        assert await live_runs.reclaim(world.conn, sight=ALWAYS_SEEN) == []
+        await sessions.send_heartbeat(world.conn, session_id=session, running=[run.id], ttl=TTL)
+        await sessions.expire_sessions(world.conn, sight=ALWAYS_SEEN)
+        assert await live_runs.reclaim_runs(world.conn, sight=ALWAYS_SEEN) == []
 
     assert (await world.get(run.id)).attempt == 1
 
@@ -175,12 +175,12 @@ async def test_a_live_worker_keeps_its_runs_however_long_they_take(world: World)
 async def test_a_run_that_its_living_worker_forgot_is_taken_back(world: World) -> None:
     session, run = await world.running()
     await world.advance(seconds=4)
-    await sessions.beat(world.conn, session_id=session, running=[], ttl=TTL)
-    too_early = await live_runs.reclaim(world.conn, sight=ALWAYS_SEEN)
+    await sessions.send_heartbeat(world.conn, session_id=session, running=[], ttl=TTL)
+    too_early = await live_runs.reclaim_runs(world.conn, sight=ALWAYS_SEEN)
     await world.advance(seconds=4)
-    await sessions.beat(world.conn, session_id=session, running=[], ttl=TTL)
+    await sessions.send_heartbeat(world.conn, session_id=session, running=[], ttl=TTL)
 
-    moved = await live_runs.reclaim(world.conn, sight=ALWAYS_SEEN)
+    moved = await live_runs.reclaim_runs(world.conn, sight=ALWAYS_SEEN)
 
     assert too_early == []
     assert moved == [(run.id, S.QUEUED)]
@@ -195,7 +195,7 @@ async def test_a_reaper_that_was_slow_leaves_alone_what_was_claimed_again_meanwh
     (run_id,) = await world.runs(1)
     first = await world.session()
     await world.claim(first)
-    await sessions.close(world.conn, first)
+    await sessions.close_session(world.conn, first)
     slow = await asyncpg.connect(database)
     reclaim = live_runs.RECLAIM
     values = {
@@ -219,7 +219,7 @@ async def test_a_reaper_that_was_slow_leaves_alone_what_was_claimed_again_meanwh
         return bool(await world.conn.fetchval(waits, slow.get_server_pid()))
 
     await until(is_asleep)
-    await live_runs.reclaim(world.conn, sight=ALWAYS_SEEN)
+    await live_runs.reclaim_runs(world.conn, sight=ALWAYS_SEEN)
     second = await world.session()
     claimed = await world.claim(second)
     taken = await reaping
@@ -235,8 +235,8 @@ async def test_a_late_success_of_a_run_nobody_took_back_still_counts(world: Worl
     session, run = await world.running()
     await world.advance(seconds=60)
 
-    ending = Ending(run.id, run.attempt, S.SUCCEEDED, 0)
-    moved = await live_runs.finish(world.conn, session_id=session, endings=[ending])
+    ending = RunEnding(run.id, run.attempt, S.SUCCEEDED, 0)
+    moved = await live_runs.finish_runs(world.conn, session_id=session, endings=[ending])
 
     assert moved == {run.id: S.SUCCEEDED}
 
@@ -244,24 +244,24 @@ async def test_a_late_success_of_a_run_nobody_took_back_still_counts(world: Worl
 async def test_a_session_is_forgotten_only_when_it_holds_no_run(world: World) -> None:
     await world.running()
     await world.advance(days=2)
-    await sessions.expire(world.conn, sight=ALWAYS_SEEN)
+    await sessions.expire_sessions(world.conn, sight=ALWAYS_SEEN)
 
-    kept = await sessions.forget(world.conn, after=timedelta(days=1))
-    await live_runs.reclaim(world.conn, sight=ALWAYS_SEEN)
-    gone = await sessions.forget(world.conn, after=timedelta(days=1))
+    kept = await sessions.delete_expired(world.conn, after=timedelta(days=1))
+    await live_runs.reclaim_runs(world.conn, sight=ALWAYS_SEEN)
+    gone = await sessions.delete_expired(world.conn, after=timedelta(days=1))
 
     assert (kept, gone) == (0, 1)
 
 
 async def test_a_closed_session_does_not_wait_for_its_lease(world: World) -> None:
-    session = await world.session(role=Role.SCHEDULER)
+    session = await world.session(role=SessionRole.SCHEDULER)
 
-    await sessions.close(world.conn, session)
+    await sessions.close_session(world.conn, session)
 
-    assert await sessions.live(world.conn, Role.SCHEDULER) == []
+    assert await sessions.read_live_sessions(world.conn, SessionRole.SCHEDULER) == []
 
 
-async def take_back_after_death(world: World) -> list[live_runs.Moved]:
+async def take_back_after_death(world: World) -> list[live_runs.RunMove]:
     await world.advance(seconds=10)
-    await sessions.expire(world.conn, sight=ALWAYS_SEEN)
-    return await live_runs.reclaim(world.conn, sight=ALWAYS_SEEN)
+    await sessions.expire_sessions(world.conn, sight=ALWAYS_SEEN)
+    return await live_runs.reclaim_runs(world.conn, sight=ALWAYS_SEEN)

@@ -15,8 +15,8 @@ import asyncpg
 import pytest
 
 import rota.store
-from rota.store.pool import HOT, Access, open_connection
-from rota.store.statement import ALL, Statement
+from rota.store.pool import HOT_PLANNER_SETTINGS, DatabaseAccess, open_connection
+from rota.store.statement import STATEMENTS, Statement
 
 for module in pkgutil.iter_modules(rota.store.__path__):
     if not module.ispkg:
@@ -45,9 +45,9 @@ PYTHON_OF = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(ALL))
+@pytest.mark.parametrize("name", sorted(STATEMENTS))
 async def test_a_statement_returns_the_columns_its_row_declares(name: str, schema: str) -> None:
-    statement = ALL[name]
+    statement = STATEMENTS[name]
 
     async with connected(schema) as conn:
         prepared = await conn.prepare(statement.text)
@@ -60,9 +60,9 @@ async def test_a_statement_returns_the_columns_its_row_declares(name: str, schem
         assert accepts(hints[attribute.name], attribute.type.name), attribute
 
 
-@pytest.mark.parametrize("name", sorted(ALL))
+@pytest.mark.parametrize("name", sorted(STATEMENTS))
 async def test_a_statement_casts_each_of_its_parameters(name: str, schema: str) -> None:
-    statement = ALL[name]
+    statement = STATEMENTS[name]
 
     async with connected(schema) as conn:
         prepared = await conn.prepare(statement.text)
@@ -81,17 +81,17 @@ def test_every_sql_file_is_declared_once() -> None:
         for entry in group.iterdir()
     }
 
-    assert on_disk == set(ALL)
+    assert on_disk == set(STATEMENTS)
 
 
 async def test_the_hot_pool_may_set_what_it_sets(schema: str) -> None:
-    async with open_connection(Access(url=schema), hot=True) as conn:
-        for setting, value in HOT.items():
+    async with open_connection(DatabaseAccess(url=schema), hot=True) as conn:
+        for setting, value in HOT_PLANNER_SETTINGS.items():
             assert await conn.fetchval("select current_setting($1)", setting) == value
 
 
 def test_a_missing_or_unknown_parameter_is_refused_before_it_is_sent() -> None:
-    statement: Statement[Any] = ALL["shards/release"]
+    statement: Statement[Any] = STATEMENTS["shards/release"]
 
     with pytest.raises(TypeError, match="shards/release expects"):
         statement._bind({"owner": None})

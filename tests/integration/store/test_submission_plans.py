@@ -16,9 +16,9 @@ from tests.support.databases import clone_url, drop
 from rota.store import partitions, submission_views
 from rota.store.driver import Connection
 from rota.store.embedded import Embedded
-from rota.store.job_views import Doing, JobFilter
-from rota.store.pool import Access, open_connection
-from rota.store.walking import LOOK
+from rota.store.job_views import JobActivity, JobFilter
+from rota.store.ordered_scan import SCAN_ROWS_MAX
+from rota.store.pool import DatabaseAccess, open_connection
 
 DAY = date(2026, 7, 1)
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
@@ -28,12 +28,12 @@ LIMIT = 50
 FILLED = 20_000
 LISTS = {
     "all": (JobFilter(), {"scheduled_runs", "live_runs", "runs_"}),
-    "pending": (JobFilter(doing=frozenset({Doing.PENDING})), {"scheduled_runs", "live_runs"}),
+    "pending": (JobFilter(doing=frozenset({JobActivity.PENDING})), {"scheduled_runs", "live_runs"}),
     "pending of a user": (
-        JobFilter(user_id="u003", doing=frozenset({Doing.PENDING})),
+        JobFilter(user_id="u003", doing=frozenset({JobActivity.PENDING})),
         {"scheduled_runs", "live_runs"},
     ),
-    "running of a user": (JobFilter(user_id="u003", doing=frozenset({Doing.RUNNING})), set()),
+    "running of a user": (JobFilter(user_id="u003", doing=frozenset({JobActivity.RUNNING})), set()),
 }
 
 
@@ -55,10 +55,14 @@ async def test_a_list_of_submissions_reads_what_it_shows(
     async with connected(filled, tenant_id, walled=walled) as conn:
         conditions = await submission_views._conditions(conn, chosen, None)
         assert conditions is not None
-        walk, more = submission_views.WALK, {}
+        walk, more = submission_views.SCAN, {}
         if chosen.user_id is not None:
-            walk, more = submission_views.WALK_USER, {"user_id": chosen.user_id}
-        arguments: dict[str, Any] = {"tenant_id": tenant_id, "most": LIMIT + 1, "look": LOOK}
+            walk, more = submission_views.SCAN_USER, {"user_id": chosen.user_id}
+        arguments: dict[str, Any] = {
+            "tenant_id": tenant_id,
+            "most": LIMIT + 1,
+            "look": SCAN_ROWS_MAX,
+        }
 
         plan = await explain(conn, walk, arguments | conditions | more)
 
@@ -73,8 +77,10 @@ async def test_a_list_of_submissions_reads_what_it_shows(
 
 
 async def fill(url: str) -> None:
-    async with open_connection(Access(url=url, statement=timedelta(minutes=1))) as conn:
-        await partitions.make_ahead(conn, today=DAY, ahead=1)
+    async with open_connection(
+        DatabaseAccess(url=url, statement_timeout=timedelta(minutes=1))
+    ) as conn:
+        await partitions.create_ahead(conn, today=DAY, ahead=1)
         await fill_table(
             conn,
             "scheduled_runs (id, due_at, created_at, tenant_id, queue_id, kind_id, policy_id,"

@@ -11,10 +11,10 @@ from tests.support.world import World
 
 from rota.core.limits import GateLimits
 from rota.core.states import JobState
-from rota.store import gates, names, run_views, submission_changes, submission_views
+from rota.store import gates, interning, run_views, submission_changes, submission_views
 from rota.store.gates import NewGate
-from rota.store.job_views import Doing, JobFilter, JobRow
-from rota.store.walking import LOOK
+from rota.store.job_views import JobActivity, JobFilter, JobRow
+from rota.store.ordered_scan import SCAN_ROWS_MAX
 
 OURS, THEIRS = 1, 2
 
@@ -45,8 +45,8 @@ async def test_a_submission_is_found_wherever_it_is(world: World) -> None:
 
 
 async def test_a_submission_shows_what_it_carries(world: World) -> None:
-    policy_id = await names.policy_id(world.conn, '{"guarantee": "at_most_once"}')
-    made = await gates.put_many(
+    policy_id = await interning.intern_policy(world.conn, '{"guarantee": "at_most_once"}')
+    made = await gates.put_gates(
         world.conn, [NewGate(OURS, "key:customer:42", GateLimits(max_running=2))]
     )
     id_ = await scheduled(
@@ -87,7 +87,7 @@ async def test_runs_of_a_job_are_no_submissions(world: World) -> None:
     await world.conn.execute("update rota.jobs set state = 'deleted' where id = $1", job_id)
 
     for id_ in (job_id, run_id):
-        assert await submission_views.get(world.conn, tenant_id=OURS, job_id=id_) is None
+        assert await submission_views.get_submission(world.conn, tenant_id=OURS, job_id=id_) is None
     assert await listed(world) == []
 
 
@@ -98,7 +98,7 @@ async def test_another_tenants_submission_is_not_found(world: World) -> None:
     ]
 
     for id_ in theirs:
-        assert await submission_views.get(world.conn, tenant_id=OURS, job_id=id_) is None
+        assert await submission_views.get_submission(world.conn, tenant_id=OURS, job_id=id_) is None
     assert await listed(world) == []
     assert await listed(world, user_id="u003") == []
 
@@ -120,7 +120,7 @@ async def test_pages_show_each_submission_once_the_last_due_first(
     seen: list[UUID] = []
     after, pages = None, 0
     while pages == 0 or after is not None:
-        found = await submission_views.page(
+        found = await submission_views.list_submissions(
             world.conn, tenant_id=OURS, filter=JobFilter(user_id=user_id), after=after, limit=5
         )
         seen += [row.id for row in found.rows]
@@ -137,15 +137,15 @@ async def test_states_choose_where_to_look(world: World) -> None:
     queued = await waiting(world)
 
     assert await listed(world, states=frozenset({JobState.ACTIVE})) == [ahead]
-    assert await listed(world, doing=frozenset({Doing.PENDING})) == [ahead, queued]
-    assert await listed(world, doing=frozenset({Doing.RUNNING})) == [at_work]
+    assert await listed(world, doing=frozenset({JobActivity.PENDING})) == [ahead, queued]
+    assert await listed(world, doing=frozenset({JobActivity.RUNNING})) == [at_work]
     made = sorted([done, at_work, queued], reverse=True)
     assert await listed(world, states=frozenset({JobState.FINISHED})) == made
     assert await listed(world, states=frozenset({JobState.PAUSED})) == []
 
 
 async def test_filters_find_what_fits(world: World) -> None:
-    kind_id = await names.kind_id(world.conn, "send_invoice")
+    kind_id = await interning.intern_kind(world.conn, "send_invoice")
     places: list[Any] = [scheduled, waiting, ended]
     for make in places:
         await make(world, labels='{"team": "web"}', user_id="u001")
@@ -175,12 +175,12 @@ async def test_filters_find_what_fits(world: World) -> None:
 async def test_a_look_is_bounded_and_goes_on_where_it_ended(world: World) -> None:
     wanted = await waiting(world, name="rare")
     await world.advance(hours=1)
-    await world.runs(LOOK + 10, job_id=await world.job())
+    await world.runs(SCAN_ROWS_MAX + 10, job_id=await world.job())
 
-    first = await submission_views.page(
+    first = await submission_views.list_submissions(
         world.conn, tenant_id=OURS, filter=JobFilter(q="rare"), limit=10
     )
-    second = await submission_views.page(
+    second = await submission_views.list_submissions(
         world.conn, tenant_id=OURS, filter=JobFilter(q="rare"), after=first.after, limit=10
     )
 
@@ -193,8 +193,8 @@ async def test_runs_of_submissions_show_name_labels_user_and_origin(world: World
     done = await ended(world, name="greet", labels='{"a": "b"}', user_id="u003", payload='{"x": 1}')
     queued = await waiting(world)
 
-    row = await run_views.get(world.conn, tenant_id=OURS, run_id=done)
-    nameless = await run_views.get(world.conn, tenant_id=OURS, run_id=queued)
+    row = await run_views.get_run(world.conn, tenant_id=OURS, run_id=done)
+    nameless = await run_views.get_run(world.conn, tenant_id=OURS, run_id=queued)
 
     assert row is not None
     assert nameless is not None
@@ -209,13 +209,13 @@ async def test_runs_of_submissions_show_name_labels_user_and_origin(world: World
 
 
 async def shown(world: World, job_id: UUID) -> JobRow:
-    row = await submission_views.get(world.conn, tenant_id=OURS, job_id=job_id)
+    row = await submission_views.get_submission(world.conn, tenant_id=OURS, job_id=job_id)
     assert row is not None
     return row
 
 
 async def listed(world: World, **filters: Any) -> list[UUID]:
-    found = await submission_views.page(
+    found = await submission_views.list_submissions(
         world.conn, tenant_id=OURS, filter=JobFilter(**filters), limit=100
     )
     assert found.after is None

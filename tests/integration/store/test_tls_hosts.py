@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from rota.core.errors import StoreRefused, StoreUnavailable
-from rota.store.pool import Access, open_connection
+from rota.store.pool import DatabaseAccess, open_connection
 
 SSL_REQUEST_BYTES = 8
 
@@ -81,7 +81,7 @@ async def test_a_host_is_verified_by_its_own_name(tmp_path: Path) -> None:
         url = f"postgresql://rota@{hosts}/rota?sslmode=verify-full&sslrootcert={pem}"
 
         with pytest.raises(StoreUnavailable) as refused:
-            async with open_connection(Access(url=url)):
+            async with open_connection(DatabaseAccess(url=url)):
                 pass
 
     by_address, by_name = refused.value.reason.split(f"; localhost:{two}: ")
@@ -95,7 +95,7 @@ async def test_a_wrong_certificate_is_not_waited_for(tmp_path: Path) -> None:
         url = f"postgresql://rota@localhost:{port}/rota?sslmode=verify-full&sslrootcert={pem}"
 
         with pytest.raises(StoreRefused, match="Hostname mismatch") as refused:
-            async with open_connection(Access(url=url)):
+            async with open_connection(DatabaseAccess(url=url)):
                 pass
 
     assert "sslrootcert" in refused.value.remedy

@@ -9,11 +9,11 @@ import pytest
 from tests.support.world import World
 
 from rota.core.errors import StoreFailed, StoreUnavailable
-from rota.store import names
+from rota.store import interning
 from rota.store.driver import Connection
-from rota.store.pool import Access, open_connection, open_pool
-from rota.store.transaction import joined, transaction
-from rota.store.translate import translated
+from rota.store.error_translation import translate_errors
+from rota.store.pool import DatabaseAccess, open_connection, open_pool
+from rota.store.transaction import join_transaction, transaction
 
 DEFERRED = """
 create table parent (id integer primary key);
@@ -40,13 +40,13 @@ class Mine(Exception):
     ],
     ids=lambda error: type(error).__name__,
 )
-@pytest.mark.parametrize("begin", [transaction, joined])
+@pytest.mark.parametrize("begin", [transaction, join_transaction])
 async def test_an_error_of_the_caller_comes_out_as_it_is(
     world: World, error: BaseException, begin: Begin
 ) -> None:
     async def fail() -> None:
         async with begin(world.conn):
-            await names.queue_id(world.conn, "undone")
+            await interning.intern_queue(world.conn, "undone")
             raise error
 
     with pytest.raises(type(error)) as raised:
@@ -58,7 +58,7 @@ async def test_an_error_of_the_caller_comes_out_as_it_is(
 
 
 async def test_what_the_server_refuses_at_commit_is_translated(database: str) -> None:
-    async with open_connection(Access(url=database)) as conn:
+    async with open_connection(DatabaseAccess(url=database)) as conn:
         await conn.execute(DEFERRED)
 
         async def commit() -> None:
@@ -75,10 +75,10 @@ async def test_an_error_of_the_caller_is_told_even_if_the_rollback_fails(databas
             conn.terminate()
             raise Mine
 
-    async with open_connection(Access(url=database)) as conn:
+    async with open_connection(DatabaseAccess(url=database)) as conn:
         with pytest.raises(Mine):
             await fail()
-    async with open_pool(Access(url=database), size=1) as pool, pool.acquire() as conn:
+    async with open_pool(DatabaseAccess(url=database), size=1) as pool, pool.acquire() as conn:
         with pytest.raises(Mine):
             await fail()
 
@@ -88,24 +88,24 @@ async def test_a_connection_that_is_gone_is_unavailable(database: str) -> None:
         async with within(conn):
             pass
 
-    async with open_connection(Access(url=database)) as conn:
+    async with open_connection(DatabaseAccess(url=database)) as conn:
         conn.terminate()
-        for within in (transaction, joined):
+        for within in (transaction, join_transaction):
             with pytest.raises(StoreUnavailable):
                 await begin(within)
         with pytest.raises(StoreUnavailable):
-            await names.queue_id(conn, "mail")
-    async with open_pool(Access(url=database), size=1) as pool, pool.acquire() as conn:
+            await interning.intern_queue(conn, "mail")
+    async with open_pool(DatabaseAccess(url=database), size=1) as pool, pool.acquire() as conn:
         conn.terminate()
-        for within in (transaction, joined):
+        for within in (transaction, join_transaction):
             with pytest.raises(StoreUnavailable):
                 await begin(within)
         with pytest.raises(StoreUnavailable):
-            await names.queue_id(conn, "mail")
+            await interning.intern_queue(conn, "mail")
 
 
 async def test_a_mistake_in_the_use_of_a_connection_is_no_outage(database: str) -> None:
-    async with open_connection(Access(url=database)) as conn:
+    async with open_connection(DatabaseAccess(url=database)) as conn:
         first = asyncio.create_task(conn.fetchval("select pg_sleep(60)"))
         second = asyncio.create_task(ask(conn))
         with pytest.raises(asyncpg.InterfaceError, match="another operation"):
@@ -115,5 +115,5 @@ async def test_a_mistake_in_the_use_of_a_connection_is_no_outage(database: str) 
 
 
 async def ask(conn: Connection) -> None:
-    with translated(conn):
+    with translate_errors(conn):
         await conn.fetchval("select 1")

@@ -17,24 +17,16 @@ import pytest
 from tests.support.databases import clone_url, drop
 
 from rota.core.states import DEAD_LETTER_STATES, JobState, RunState
-from rota.store import (
-    dead_letters,
-    job_views,
-    outcomes,
-    partitions,
-    revival,
-    run_views,
-    tasks,
-)
+from rota.store import dead_letters, job_views, outcomes, partitions, requeue, run_views, tasks
 from rota.store.driver import Connection
 from rota.store.embedded import Embedded
-from rota.store.figures import first_id_before
-from rota.store.job_views import Doing, JobFilter
-from rota.store.pool import Access, open_connection
-from rota.store.run_views import RunFilter
+from rota.store.job_views import JobActivity, JobFilter
+from rota.store.metrics_queries import first_id_of_endings
+from rota.store.ordered_scan import SCAN_ROWS_MAX, ordered_scan
+from rota.store.pool import DatabaseAccess, open_connection
+from rota.store.row_level_security import tenant_scope
+from rota.store.run_views import RunListFilter
 from rota.store.statement import Statement
-from rota.store.walking import LOOK, walking
-from rota.store.walls import behind_wall
 
 FIRST_DAY = date(2026, 7, 1)
 DAYS = 5
@@ -43,12 +35,12 @@ LARGEST, NOBODY = 1, 77
 FULL = {f"runs_{FIRST_DAY + timedelta(days=day):%Y%m%d}" for day in range(DAYS)}
 LIMIT = 50
 
-LISTS: dict[str, RunFilter] = {
-    "all": RunFilter(),
-    "of a job": RunFilter(job_id=JOB),
-    "succeeded": RunFilter(states=frozenset({RunState.SUCCEEDED})),
-    "dead letters": RunFilter(states=DEAD_LETTER_STATES),
-    "of a day": RunFilter(
+LISTS: dict[str, RunListFilter] = {
+    "all": RunListFilter(),
+    "of a job": RunListFilter(job_id=JOB),
+    "succeeded": RunListFilter(states=frozenset({RunState.SUCCEEDED})),
+    "dead letters": RunListFilter(states=DEAD_LETTER_STATES),
+    "of a day": RunListFilter(
         created_after=datetime(2026, 7, 2, tzinfo=UTC),
         created_before=datetime(2026, 7, 3, tzinfo=UTC),
     ),
@@ -73,7 +65,9 @@ async def test_a_list_of_runs_reads_what_it_shows(
         conditions = await run_views._conditions(conn, LISTS[name], None)
         assert conditions is not None
         walk, more = run_views._choose_scan(LISTS[name])
-        arguments = conditions | more | {"tenant_id": tenant_id, "most": LIMIT + 1, "look": LOOK}
+        arguments = (
+            conditions | more | {"tenant_id": tenant_id, "most": LIMIT + 1, "look": SCAN_ROWS_MAX}
+        )
 
         plan = await explain(conn, walk, arguments)
 
@@ -106,7 +100,7 @@ async def test_outcomes_of_a_job_read_what_they_show(filled: str, walled: bool) 
 
     # The few that run are sorted by their job.
     assert [each for each in forbidden(plan) if not each.startswith("Sort")] == []
-    assert read_from(plan, "runs_") <= outcomes.MOST + DAYS + 2
+    assert read_from(plan, "runs_") <= outcomes.OUTCOMES_PER_JOB_MAX + DAYS + 2
 
 
 @pytest.mark.parametrize("walled", [False, True], ids=["as the owner", "behind the wall"])
@@ -144,7 +138,7 @@ async def test_an_action_on_a_group_reads_dead_letters_only(filled: str, walled:
         bad = await conn.fetchval(
             "select count(*) from rota.runs where state = 'dead' and tenant_id = $1", LARGEST
         )
-        plan = await explain(conn, revival.DEAD, nothing | group | bounds)
+        plan = await explain(conn, requeue.FIND_DEAD, nothing | group | bounds)
 
     assert [each for each in forbidden(plan) if not each.startswith("Sort")] == []
     assert read_from(plan, "runs_") <= bad + 2
@@ -157,7 +151,7 @@ async def test_the_list_of_tasks_reads_the_newest_runs_only(
 ) -> None:
     since = datetime(2026, 7, 5, 23, tzinfo=UTC)
     arguments = {"tenant_id": tenant_id, "since": since, "most": 500}
-    arguments["from_id"] = first_id_before(since)
+    arguments["from_id"] = first_id_of_endings(since)
 
     async with connected(filled, tenant_id, walled=walled) as conn:
         plan = await explain(conn, tasks.COUNT_ENDED, arguments)
@@ -188,7 +182,7 @@ async def test_the_load_of_tasks_is_counted_up_to_its_bound(
     ("chosen", "most_read"),
     [
         (JobFilter(), LIMIT + 1),
-        (JobFilter(user_id="u003", doing=frozenset({Doing.PENDING})), LIMIT + 1),
+        (JobFilter(user_id="u003", doing=frozenset({JobActivity.PENDING})), LIMIT + 1),
         (JobFilter(states=frozenset({JobState.FINISHED})), 2 * (LIMIT + 1)),
     ],
     ids=["all", "pending of a user", "finished"],
@@ -210,7 +204,7 @@ async def test_a_list_of_jobs_reads_what_it_shows(
 async def test_a_walk_leaves_the_settings_as_they_were(filled: str) -> None:
     async with connected(filled, LARGEST, walled=True) as conn:
         for _ in range(2):
-            await run_views.page(conn, tenant_id=LARGEST, filter=RunFilter())
+            await run_views.list_runs(conn, tenant_id=LARGEST, filter=RunListFilter())
 
         assert await conn.fetchval("select current_setting('enable_sort')") == "on"
         assert await conn.fetchval("select current_setting('plan_cache_mode')") == "auto"
@@ -219,9 +213,9 @@ async def test_a_walk_leaves_the_settings_as_they_were(filled: str) -> None:
 @asynccontextmanager
 async def connected(url: str, tenant_id: int, *, walled: bool) -> AsyncIterator[Connection]:
     async with AsyncExitStack() as stack:
-        conn = await stack.enter_async_context(open_connection(Access(url=url)))
+        conn = await stack.enter_async_context(open_connection(DatabaseAccess(url=url)))
         if walled:
-            await stack.enter_async_context(behind_wall(conn, tenant_id))
+            await stack.enter_async_context(tenant_scope(conn, tenant_id))
         yield conn
 
 
@@ -229,7 +223,7 @@ async def explain(
     conn: Connection, statement: Statement[Any], arguments: dict[str, Any]
 ) -> list[dict[str, Any]]:
     values = ", ".join(map(literal, statement._bind(arguments)))
-    async with walking(conn):
+    async with ordered_scan(conn):
         await conn.execute(f"prepare walk as {statement.text}")
         rows = await conn.fetch(f"explain (analyze, verbose, format json) execute walk({values})")
         await conn.execute("deallocate walk")
@@ -274,7 +268,9 @@ def forbidden(plan: list[dict[str, Any]]) -> Iterator[str]:
 
 async def fill(url: str) -> None:
     """Most runs are one tenant's, one in a hundred is dead; 5,000 are alive, 2,000 of them held."""
-    async with open_connection(Access(url=url, statement=timedelta(minutes=1))) as conn:
+    async with open_connection(
+        DatabaseAccess(url=url, statement_timeout=timedelta(minutes=1))
+    ) as conn:
         await fill_runs(conn)
         await fill_jobs(conn)
         await conn.execute("analyze")
@@ -282,7 +278,7 @@ async def fill(url: str) -> None:
 
 async def fill_runs(conn: Connection) -> None:
     for day in range(DAYS):
-        await partitions.make_ahead(conn, today=FIRST_DAY + timedelta(days=day + 1), ahead=0)
+        await partitions.create_ahead(conn, today=FIRST_DAY + timedelta(days=day + 1), ahead=0)
     await conn.execute(
         """
         insert into rota.runs (

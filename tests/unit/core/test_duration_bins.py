@@ -13,7 +13,7 @@ times = st.floats(min_value=BIN_DURATION_MIN.total_seconds(), max_value=3e6)
 
 
 def place(seconds: float) -> int:
-    """As figures/count_slices.sql does it."""
+    """As metrics_queries/count_slices.sql does it."""
     return floor(log(seconds) * BINS_PER_E)
 
 

@@ -14,7 +14,7 @@ from rota.core.policy import Policy
 from rota.flow.execute.attempt import Attempt
 from rota.flow.execute.breakers import OFF, Breakers
 from rota.flow.execute.performing import perform
-from rota.store.live_runs import Claimed
+from rota.store.live_runs import ClaimedRun
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 DOWN = Failed(failure=Failure(type="network", message="no connection"), reached=False)
@@ -71,7 +71,7 @@ class Worker:
 def an_attempt(
     *, tenant_id: int = 1, policy: Policy | None = None, executor: Any = None
 ) -> Attempt:
-    run = Claimed(
+    run = ClaimedRun(
         UUID(int=1), UUID(int=2), 1, 1, 0, tenant_id, 1, 1, 5, NOON, NOON, NOON, NOON, None, '"a:1"'
     )
     # Nothing here asks for an effect.

@@ -14,7 +14,7 @@ from rota.core.policy import Policy
 from rota.flow.execute.attempt import Attempt
 from rota.flow.execute.performing import perform
 from rota.runtime.clock import SystemClock
-from rota.store.live_runs import Claimed
+from rota.store.live_runs import ClaimedRun
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 AN_HOUR = 3600.0
@@ -42,7 +42,9 @@ class Counting:
 
 
 def an_attempt(executor: Counting) -> Attempt:
-    run = Claimed(UUID(int=1), UUID(int=2), 1, 1, 0, 1, 1, 1, 5, NOON, NOON, NOON, NOON, None, None)
+    run = ClaimedRun(
+        UUID(int=1), UUID(int=2), 1, 1, 0, 1, 1, 1, 5, NOON, NOON, NOON, NOON, None, None
+    )
     # Nothing here asks for an effect.
     return Attempt(run, "count", Policy(), None, executor, None)  # type: ignore[arg-type]
 

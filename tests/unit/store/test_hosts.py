@@ -45,7 +45,7 @@ def test_old_news_of_a_failure_expires_nothing() -> None:
     hosts.prefer(host)
     hosts.record_failure(host, seen=0)
 
-    assert hosts.failures(host) == 1
+    assert hosts.failure_count(host) == 1
     assert list(hosts) == [host, other]
 
 
@@ -57,7 +57,7 @@ def test_threads_never_lose_a_host() -> None:
         for _ in range(2_000):
             hosts.prefer(host)
             hosts.demote(host)
-            hosts.record_failure(host, seen=hosts.failures(host))
+            hosts.record_failure(host, seen=hosts.failure_count(host))
 
     threads = [threading.Thread(target=shuffle, args=(host,)) for host in made]
     for thread in threads:
@@ -66,4 +66,4 @@ def test_threads_never_lose_a_host() -> None:
         thread.join()
 
     assert sorted(hosts) == made
-    assert [hosts.failures(host) for host in made] == [2_000] * 5
+    assert [hosts.failure_count(host) for host in made] == [2_000] * 5

@@ -26,7 +26,7 @@ from rota.api.admission import Admission, BeforeLookup
 from rota.api.problems import Refusal
 from rota.core.access import Principal
 from rota.core.errors import StoreUnavailable, Unauthenticated
-from rota.store.logins import IDLE_LIMIT, LIFETIME, TOUCH_INTERVAL, touch
+from rota.store.logins import IDLE_LIMIT, LOGIN_LIFETIME, TOUCH_INTERVAL, record_use
 
 BYTES: Final = 32
 TOKEN_HEADER: Final = "x-csrf-token"  # noqa: S105 — a name
@@ -75,7 +75,7 @@ class Logins:
             self._noted.popitem(last=False)
         with suppress(StoreUnavailable):
             async with self.admission.pool.acquire() as conn:
-                await touch(conn, digest=digest, idle=self.idle)
+                await record_use(conn, digest=digest, idle=self.idle)
 
 
 def secret_of(request: Request) -> str | None:
@@ -144,7 +144,7 @@ def set_cookie(response: Response, request: Request, secret: str) -> None:
     response.set_cookie(
         cookie_name(request),
         secret,
-        max_age=round(LIFETIME.total_seconds()),
+        max_age=round(LOGIN_LIFETIME.total_seconds()),
         path="/",
         secure=is_secure(request),
         httponly=True,

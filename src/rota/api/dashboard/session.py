@@ -24,7 +24,7 @@ from rota.core.access import ROLE_PERMISSIONS, Permission, Principal
 from rota.core.errors import Unauthenticated
 from rota.core.origins import ChangeOrigin
 from rota.store import audit, logins
-from rota.store.audit import NewEntry
+from rota.store.audit import NewAuditEntry
 from rota.store.driver import Connection
 from rota.store.transaction import transaction
 
@@ -98,7 +98,7 @@ class Session:
         principal = await self.doors.known(request, who)
         secret = cookies.secret_text(self.doors.service.random_bytes(cookies.BYTES))
         async with self.doors.service.pool.acquire() as conn, transaction(conn):
-            ends = await logins.create(
+            ends = await logins.create_login(
                 conn, digest=cookies.digest_of(secret), key_id=principal.key_id
             )
             await note(conn, principal, request, "login.create")
@@ -116,7 +116,7 @@ class Session:
             case LoginDraft(key=None, ticket=str(ticket)):
                 before_lookup()
                 async with self.doors.service.pool.acquire() as conn:
-                    principal = await logins.redeem(conn, digest=cookies.digest_of(ticket))
+                    principal = await logins.redeem_ticket(conn, digest=cookies.digest_of(ticket))
                 if principal is None:
                     raise Unauthenticated("this login link was used or is older than a minute")
                 return principal
@@ -140,17 +140,17 @@ class Session:
         if secret is None:
             return
         digest = cookies.digest_of(secret)
-        principal = await logins.find(conn, digest=digest)
-        if await logins.end(conn, digest=digest) and principal is not None:
+        principal = await logins.find_principal(conn, digest=digest)
+        if await logins.end_login(conn, digest=digest) and principal is not None:
             await note(conn, principal, request, "login.end")
         self.logins.admission.forget(digest)
 
 
 async def note(conn: Connection, principal: Principal, request: Request, action: str) -> None:
     key_id = f"key_{principal.key_id.hex}"
-    await audit.note(
+    await audit.record_change(
         conn,
-        NewEntry(
+        NewAuditEntry(
             tenant_id=principal.tenant_id,
             actor=principal.user_id or principal.name,
             key_id=principal.key_id,

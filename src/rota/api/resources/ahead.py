@@ -70,7 +70,7 @@ async def get_load(call: Call) -> Reply:
 @operation("GET", "/v1/kinds", tag="cluster", permission=Permission.READ, answer=Kinds)
 async def list_kinds(call: Call) -> Reply:
     """List the kinds of jobs that workers serve, with the schemas of their payloads."""
-    found = await kinds.listed(call.conn)
+    found = await kinds.list_kinds(call.conn)
     return Reply(
         Kinds(
             data=[

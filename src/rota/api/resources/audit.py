@@ -10,10 +10,10 @@ from rota.api.shapes.tenancy import AuditQuery, AuditView
 from rota.api.views import loaded
 from rota.core.access import Permission
 from rota.store import audit
-from rota.store.audit import Entry, Filter
+from rota.store.audit import AuditEntry, AuditFilter
 
 
-def view(entry: Entry) -> AuditView:
+def view(entry: AuditEntry) -> AuditView:
     return AuditView(
         id=entry.id,
         at=moment(entry.at),
@@ -47,10 +47,10 @@ async def list_audit(call: Call) -> Reply:
     query: AuditQuery = call.query
     filters = [query.thing, query.thing_id, query.actor, query.action, query.since, query.until]
     place = place_of(query.cursor, filters)
-    found = await audit.page(
+    found = await audit.list_entries(
         call.conn,
         tenant_id=call.tenant_id,
-        filter=Filter(
+        filter=AuditFilter(
             thing=query.thing,
             thing_id=query.thing_id,
             actor=query.actor,

@@ -67,7 +67,7 @@ async def list_backfills(call: Call) -> Reply:
     query: BackfillsQuery = call.query
     filters = ["backfills", sorted(query.status), query.job_id]
     place = place_of(query.cursor, filters)
-    found = await backfills.page(
+    found = await backfills.list_backfills(
         call.conn,
         tenant_id=call.tenant_id,
         job_id=None if query.job_id is None else identifiers.read("job_id", query.job_id),
@@ -129,7 +129,7 @@ async def resume_backfill(call: Call) -> Reply:
     id_ = id_of(call)
     await controlling.resume(call.conn, tenant_id=call.tenant_id, backfill_id=id_)
     await audited(call, "backfill.resume", "backfill", identifiers.backfill(id_))
-    call.hints.add(hints.RUNS)
+    call.hints.add(hints.RUNS_CHANNEL)
     return await shown(call, id_)
 
 
@@ -163,7 +163,7 @@ async def cancel_backfill(call: Call) -> Reply:
     )
     details = {"running": draft.running, "reason": draft.reason}
     await audited(call, "backfill.cancel", "backfill", identifiers.backfill(id_), details)
-    call.hints |= {hints.CANCELS, hints.RUNS}
+    call.hints |= {hints.CANCELS_CHANNEL, hints.RUNS_CHANNEL}
     return await shown(call, id_)
 
 
@@ -172,6 +172,6 @@ def id_of(call: Call) -> UUID:
 
 
 async def shown(call: Call, id_: UUID) -> Reply:
-    row = await backfills.get(call.conn, id_, tenant_id=call.tenant_id)
+    row = await backfills.get_backfill(call.conn, id_, tenant_id=call.tenant_id)
     progress = await telling.measured(call.conn, row, tenant_id=call.tenant_id)
     return Reply(view(row, progress))

@@ -11,10 +11,10 @@ from rota.core.access import Permission
 from rota.core.errors import InvalidInput, NotFound, VersionChanged
 from rota.flow.submit.rescheduling import follow_calendar
 from rota.store import calendars, hints
-from rota.store.calendars import Stored
+from rota.store.calendars import StoredCalendar
 
 
-def view(stored: Stored) -> CalendarView:
+def view(stored: StoredCalendar) -> CalendarView:
     return CalendarView(
         name=str(stored.plain["name"]),
         calendar=stored.plain,
@@ -23,7 +23,7 @@ def view(stored: Stored) -> CalendarView:
     )
 
 
-def shown(stored: Stored, status: int | None = None) -> Reply:
+def shown(stored: StoredCalendar, status: int | None = None) -> Reply:
     return Reply(view(stored), status, headers={"ETag": f'"{stored.version}"'})
 
 
@@ -50,15 +50,15 @@ async def put_calendar(call: Call) -> Reply:
         raise InvalidInput("calendar.name", plain["name"], expected)
     wanted = expected_version(call)
     try:
-        before = await calendars.get(call.conn, tenant_id=call.tenant_id, name=name)
+        before = await calendars.get_calendar(call.conn, tenant_id=call.tenant_id, name=name)
     except NotFound:
         if wanted is not None:
             raise VersionChanged("calendar", wanted, 0) from None
-        created = await calendars.create(call.conn, tenant_id=call.tenant_id, plain=plain)
+        created = await calendars.create_calendar(call.conn, tenant_id=call.tenant_id, plain=plain)
         await _update_jobs(call, name)
         await audited(call, "calendar.create", "calendar", name)
         return shown(created, 201)
-    replaced = await calendars.replace(
+    replaced = await calendars.replace_calendar(
         call.conn,
         tenant_id=call.tenant_id,
         plain=plain,
@@ -72,7 +72,7 @@ async def put_calendar(call: Call) -> Reply:
 async def _update_jobs(call: Call, name: str) -> None:
     """Recompute the jobs that use the calendar."""
     await follow_calendar(call.conn, tenant_id=call.tenant_id, name=name)
-    call.hints |= {hints.JOBS, hints.RUNS}
+    call.hints |= {hints.JOBS_CHANNEL, hints.RUNS_CHANNEL}
 
 
 @operation(
@@ -88,7 +88,7 @@ async def list_calendars(call: Call) -> Reply:
     """List calendars by name."""
     query: PageQuery = call.query
     place = place_of(query.cursor, ["calendars"])
-    found = await calendars.page(
+    found = await calendars.list_calendars(
         call.conn,
         tenant_id=call.tenant_id,
         after="" if place is None else place[0],
@@ -111,7 +111,7 @@ async def list_calendars(call: Call) -> Reply:
 async def get_calendar(call: Call) -> Reply:
     """Get a calendar."""
     name = call.params["name"]
-    return shown(await calendars.get(call.conn, tenant_id=call.tenant_id, name=name))
+    return shown(await calendars.get_calendar(call.conn, tenant_id=call.tenant_id, name=name))
 
 
 @operation(
@@ -125,6 +125,6 @@ async def get_calendar(call: Call) -> Reply:
 async def delete_calendar(call: Call) -> Reply:
     """Delete a calendar that no job uses."""
     name = call.params["name"]
-    await calendars.delete(call.conn, tenant_id=call.tenant_id, name=name)
+    await calendars.delete_calendar(call.conn, tenant_id=call.tenant_id, name=name)
     await audited(call, "calendar.delete", "calendar", name)
     return Reply()

@@ -34,7 +34,7 @@ from rota.core.limits import GateLimits, RateLimit
 from rota.core.submissions import check_name
 from rota.core.tenancy import EVERY_TENANT
 from rota.core.time import durations
-from rota.store import cluster_views, gates, hints, names, sessions, tenant_queues
+from rota.store import cluster_views, gates, hints, interning, sessions, tenant_queues
 from rota.store.cluster_views import QueueRow
 
 
@@ -53,7 +53,7 @@ async def list_queues(call: Call) -> Reply:
     the queues of every tenant, with the pauses and limits for all tenants; the counts cover its own
     tenant.
     """
-    found = await cluster_views.queues(
+    found = await cluster_views.list_queues(
         call.conn, tenant_id=call.tenant_id, all_tenants=call.is_for_all_tenants
     )
     return Reply(Queues(data=[queue_view(row) for row in found]))
@@ -78,8 +78,8 @@ async def create_queue(call: Call) -> Reply:
     """
     name = check_name(call.body.name, "name")
     pair = (call.tenant_id, name)
-    known = await tenant_queues.find(call.conn, tenant_id=call.tenant_id, name=name)
-    await names.tenant_queue_ids(call.conn, [pair])
+    known = await tenant_queues.find_queue(call.conn, tenant_id=call.tenant_id, name=name)
+    await interning.intern_tenant_queues(call.conn, [pair])
     if known is None:
         await audited(call, "queue.create", "queue", name)
     return Reply(QueueCreated(name=name), status=201 if known is None else 200)
@@ -113,9 +113,9 @@ async def known_queue(call: Call) -> int:
     """
     name = call.params["queue"]
     if call.is_for_all_tenants:
-        found = await names.find_queue(call.conn, name)
+        found = await interning.find_queue(call.conn, name)
     else:
-        found = await tenant_queues.find(call.conn, tenant_id=call.tenant_id, name=name)
+        found = await tenant_queues.find_queue(call.conn, tenant_id=call.tenant_id, name=name)
     if found is None:
         raise NotFound("queue", name)
     return found
@@ -161,13 +161,13 @@ async def _set_paused(call: Call, *, paused: bool) -> Reply:
     if for_all:
         await gates.pause_queue(call.conn, queue_id, paused=paused, by=call.actor)
     else:
-        await tenant_queues.pause(
+        await tenant_queues.pause_queue(
             call.conn, tenant_id=call.tenant_id, queue_id=queue_id, paused=paused, by=call.actor
         )
     action = "queue.pause" if paused else "queue.resume"
     await audited(call, action, "queue", name, {"all_tenants": for_all})
     if not paused:
-        call.hints.add(hints.RUNS)
+        call.hints.add(hints.RUNS_CHANNEL)
     return Reply(QueueState(name=name, is_paused=paused, is_for_all=for_all))
 
 
@@ -200,12 +200,12 @@ async def limit_queue(call: Call) -> Reply:
     if for_all:
         await gates.limit_queue(call.conn, queue_id, limits)
     else:
-        await tenant_queues.limit(
+        await tenant_queues.limit_queue(
             call.conn, tenant_id=call.tenant_id, queue_id=queue_id, limits=limits
         )
     change = {"max": draft.max, "all_tenants": for_all}
     await audited(call, "queue.limit", "queue", call.params["queue"], change)
-    call.hints.add(hints.RUNS)
+    call.hints.add(hints.RUNS_CHANNEL)
     return Reply()
 
 
@@ -224,7 +224,9 @@ async def list_workers(call: Call) -> Reply:
     caller's tenant.
     """
     tenant = None if call.is_for_all_tenants else call.principal.tenant
-    found = await cluster_views.workers(call.conn, tenant=tenant, with_dead=call.query.with_dead)
+    found = await cluster_views.list_workers(
+        call.conn, tenant=tenant, with_dead=call.query.with_dead
+    )
     return Reply(
         Workers(
             data=[
@@ -275,7 +277,7 @@ async def drain_worker(call: Call) -> Reply:
     `worker.drain` to finish. Draining cannot be undone; start another worker instead.
     """
     session_id = identifiers.read("worker_id", call.params["worker_id"])
-    drained = await sessions.drain(call.conn, session_id)
+    drained = await sessions.drain_session(call.conn, session_id)
     if drained is None:
         raise NotFound("worker", call.params["worker_id"])
     worker_id = identifiers.shown("wrk", drained.id)
@@ -286,7 +288,7 @@ async def drain_worker(call: Call) -> Reply:
 @operation("GET", "/v1/schedulers", tag="cluster", permission=Permission.READ, answer=Schedulers)
 async def list_schedulers(call: Call) -> Reply:
     """List the live schedulers with their shards."""
-    found = await cluster_views.schedulers(call.conn)
+    found = await cluster_views.list_schedulers(call.conn)
     return Reply(
         Schedulers(
             data=[
@@ -307,7 +309,7 @@ async def list_schedulers(call: Call) -> Reply:
 @operation("GET", "/v1/shards", tag="cluster", permission=Permission.READ, answer=Shards)
 async def list_shards(call: Call) -> Reply:
     """List the 128 shards with their schedulers."""
-    found = await cluster_views.shards(call.conn)
+    found = await cluster_views.list_shards(call.conn)
     return Reply(
         Shards(
             data=[

@@ -101,7 +101,9 @@ async def get_dead_group(call: Call) -> Reply:
     group = await dead_letters.get_group(call.conn, which, tenant_id=call.tenant_id)
     sample = None
     if group is not None:
-        sample = await run_views.get(call.conn, tenant_id=call.tenant_id, run_id=group.sample_id)
+        sample = await run_views.get_run(
+            call.conn, tenant_id=call.tenant_id, run_id=group.sample_id
+        )
     if group is None or sample is None:
         raise NotFound("dead letter group", f"{kind} {fingerprint}")
     return Reply(
@@ -187,7 +189,7 @@ async def replay_dead_letters(call: Call) -> Reply:
         pace=pace_of(call.body),
     )
     await audited(call, "dead.replay", "run", "many", {"number": len(done.ids)})
-    call.hints.add(hints.RUNS)
+    call.hints.add(hints.RUNS_CHANNEL)
     return done_reply(done)
 
 
@@ -223,7 +225,7 @@ async def edit_dead_letters(call: Call) -> Reply:
         call.conn, which, edit, tenant_id=call.tenant_id, token=needed(token)
     )
     await audited(call, "dead.edit", "run", "many", {"number": len(done.ids)})
-    call.hints.add(hints.RUNS)
+    call.hints.add(hints.RUNS_CHANNEL)
     return done_reply(done)
 
 

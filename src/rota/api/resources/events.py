@@ -37,8 +37,8 @@ from rota.core.time import moments
 from rota.flow.events import replaying, taking
 from rota.flow.events.replaying import range_of
 from rota.flow.events.taking import TakenEvent
-from rota.store import arrivals, hints
-from rota.store.arrivals import Row
+from rota.store import events, hints
+from rota.store.events import EventRow
 
 # A thousand events of typical size.
 LARGEST: Final = 8_000_000
@@ -91,7 +91,7 @@ async def send_event_gathered(call: Call) -> Reply:
     event = check_event(call.body[0], event_id=call.service.new_id(), now=call.now)
     taken, reply = await call.service.gathered.events.submit(call, event, told_alone)
     if taken.run_ids and not taken.duplicate:
-        call.hints.add(hints.RUNS)
+        call.hints.add(hints.RUNS_CHANNEL)
         call.made(taken.run_ids)
     return reply
 
@@ -136,7 +136,7 @@ async def send_events(call: Call) -> Reply:
             error.field = error.field.removeprefix("events[0].")
         raise
     if taken.made:
-        call.hints.add(hints.RUNS)
+        call.hints.add(hints.RUNS_CHANNEL)
         call.made(taken.made)
     return Reply(taken_view(taken.events))
 
@@ -187,7 +187,9 @@ async def list_events(call: Call) -> Reply:
     if place is not None:
         after = identifiers.read("event_id", place[0])
         wanted = replace(wanted, before=min(wanted.before, after))
-    rows = await arrivals.page(call.conn, wanted, tenant_id=call.tenant_id, most=query.limit + 1)
+    rows = await events.list_events(
+        call.conn, wanted, tenant_id=call.tenant_id, limit=query.limit + 1
+    )
     shown = rows[: query.limit]
     more = None
     if len(rows) > query.limit:
@@ -206,7 +208,7 @@ async def get_event(call: Call) -> Reply:
     For a job that did not run, the result says why.
     """
     event_id = identifiers.read("event_id", call.params["event_id"])
-    row = await arrivals.read_event(call.conn, event_id, tenant_id=call.tenant_id)
+    row = await events.read_event(call.conn, event_id, tenant_id=call.tenant_id)
     return Reply(event_view(row, await names_of(call, [row])))
 
 
@@ -247,18 +249,18 @@ async def replay_events(call: Call) -> Reply:
     details = {"events": done.events, "runs": len(done.made)}
     await audited(call, "events.replay", "event", "many", details)
     if done.made:
-        call.hints.add(hints.RUNS)
+        call.hints.add(hints.RUNS_CHANNEL)
     answer = Replayed(matched=done.events, done=done.events, runs=len(done.made), token=None)
     return Reply(answer)
 
 
-async def names_of(call: Call, rows: list[Row]) -> Mapping[UUID, str]:
+async def names_of(call: Call, rows: list[EventRow]) -> Mapping[UUID, str]:
     """Read the names of the jobs that the events matched."""
     ids = {UUID(match["job_id"]) for row in rows for match in json.loads(row.matches)}
-    return await arrivals.job_names(call.conn, sorted(ids), tenant_id=call.tenant_id)
+    return await events.read_job_names(call.conn, sorted(ids), tenant_id=call.tenant_id)
 
 
-def event_view(row: Row, names: Mapping[UUID, str]) -> EventView:
+def event_view(row: EventRow, names: Mapping[UUID, str]) -> EventView:
     body = json.loads(row.body)
     return EventView(
         event_id=identifiers.shown("evt", row.id),

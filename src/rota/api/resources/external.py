@@ -120,7 +120,7 @@ async def end_external_run(call: Call) -> Reply:
 async def read(call: Call, word: ExternalWord) -> Told:
     """Read a report of an external run; the run must belong to the caller's tenant."""
     run_id = identifiers.read("run_id", call.params["run_id"])
-    row = await run_views.get(call.conn, tenant_id=call.tenant_id, run_id=run_id)
+    row = await run_views.get_run(call.conn, tenant_id=call.tenant_id, run_id=run_id)
     if row is None:
         raise NotFound("run", call.params["run_id"])
     if row.kind != external.KIND or row.session_id is None or row.state not in CLAIMED_STATES:

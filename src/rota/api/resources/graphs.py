@@ -22,7 +22,7 @@ from rota.core.maps import describe_progress
 from rota.flow.graphs import controlling, reading
 from rota.flow.graphs.reading import ShownRun, ShownStep
 from rota.store import hints
-from rota.store.graph_maps import Map
+from rota.store.graph_maps import MapRow
 
 
 @operation(
@@ -139,7 +139,7 @@ async def done(call: Call, action: str) -> Reply:
     """Audit the action and return the current state of the run."""
     row = await run_row(call)
     await audited(call, action, "run", identifiers.run(row.id))
-    call.hints |= {hints.MARKS, hints.RUNS}
+    call.hints |= {hints.STEP_COMPLETIONS_CHANNEL, hints.RUNS_CHANNEL}
     return Reply(RunState(run_id=identifiers.run(row.id), status=row.state.value))
 
 
@@ -182,7 +182,7 @@ def step_view(shown: ShownStep, names: list[str], critical: set[int]) -> StepVie
     )
 
 
-def map_view(found: Map) -> MapView:
+def map_view(found: MapRow) -> MapView:
     return MapView(
         total=found.total,
         made=found.made,

@@ -31,14 +31,14 @@ from rota.core.submissions import check_name, check_visible_name
 from rota.core.time import durations
 from rota.flow.events.hooking import Handed, hear
 from rota.store import hints, hooks
-from rota.store.hooks import Hook, NewHook, Seal
+from rota.store.hooks import Hook, HookSeal, NewHook
 
 SECRET: Final = 32
 LONGEST_FORMER: Final = durations.parse("30d")
 
 
-def sealing(call: Call) -> Seal:
-    return Seal(master=master(call), nonce=call.service.random_bytes(NONCE_BYTES))
+def sealing(call: Call) -> HookSeal:
+    return HookSeal(master=master(call), nonce=call.service.random_bytes(NONCE_BYTES))
 
 
 def master(call: Call) -> bytes:
@@ -100,7 +100,7 @@ async def create_hook(call: Call) -> Reply:
         type=kind,
         style=draft.style,
     )
-    hook = await hooks.create(call.conn, new, secret, with_=sealing(call))
+    hook = await hooks.create_hook(call.conn, new, secret, sealing=sealing(call))
     details = {"name": hook.name, "type": hook.type, "style": hook.style}
     hook_id = identifiers.shown("hook", hook.id)
     await audited(call, "hook.create", "hook", hook_id, details)
@@ -120,7 +120,7 @@ async def list_hooks(call: Call) -> Reply:
     """List hooks by name, without their secrets."""
     query: PageQuery = call.query
     place = place_of(query.cursor, ["hooks"])
-    found = await hooks.page(
+    found = await hooks.list_hooks(
         call.conn,
         tenant_id=call.tenant_id,
         after="" if place is None else place[0],
@@ -152,15 +152,17 @@ async def rotate_hook(call: Call) -> Reply:
     draft: RotateDraft = call.body or RotateDraft()
     hook_id = identifiers.read("hook_id", call.params["hook_id"])
     former_for = durations.parse(draft.former_for, field="former_for", maximum=LONGEST_FORMER)
-    style = SignatureStyle((await hooks.get(call.conn, hook_id, tenant_id=call.tenant_id)).style)
+    style = SignatureStyle(
+        (await hooks.lock_hook(call.conn, hook_id, tenant_id=call.tenant_id)).style
+    )
     secret = secret_of(call, draft.secret, style)
-    hook = await hooks.rotate(
+    hook = await hooks.rotate_secret(
         call.conn,
         hook_id,
         secret,
         tenant_id=call.tenant_id,
         former_for=former_for,
-        with_=sealing(call),
+        sealing=sealing(call),
     )
     shown = identifiers.shown("hook", hook_id)
     await audited(call, "hook.rotate", "hook", shown, {"version": hook.version})
@@ -215,7 +217,7 @@ async def call_hook(call: Call) -> Reply:
             conn, signed, master=master(call), now=call.now, new_id=call.service.new_id
         )
     if taken.made:
-        call.hints.add(hints.RUNS)
+        call.hints.add(hints.RUNS_CHANNEL)
         call.made(taken.made)
     return Reply(taken_view(taken.events).events[0])
 
@@ -227,6 +229,6 @@ async def delete_hook(call: Call) -> Reply:
     Its URL accepts no more events.
     """
     hook_id = identifiers.read("hook_id", call.params["hook_id"])
-    await hooks.delete(call.conn, hook_id, tenant_id=call.tenant_id)
+    await hooks.delete_hook(call.conn, hook_id, tenant_id=call.tenant_id)
     await audited(call, "hook.delete", "hook", identifiers.shown("hook", hook_id))
     return Reply()

@@ -36,7 +36,7 @@ from rota.flow.submit.submission_changes import (
 )
 from rota.flow.submit.submitting import Submitted
 from rota.store import calendars, hints, job_views
-from rota.store.job_views import Doing, JobFilter, JobRow
+from rota.store.job_views import JobActivity, JobFilter, JobRow
 
 BULK: Final = 5_000_000
 # A graph and a payload of the maximum size, and the other fields.
@@ -50,7 +50,7 @@ EXAMPLE: Final = {
     "max_retries": 3,
 }
 SCHEDULE: Final = ("invalid_schedule", "conflict", "quota_exceeded")
-DOING: Final = frozenset(doing.value for doing in Doing)
+DOING: Final = frozenset(doing.value for doing in JobActivity)
 CHANGES: Final = (*SCHEDULE, "illegal_move", "version_changed")
 
 
@@ -149,7 +149,7 @@ async def list_jobs(call: Call) -> Reply:
         tenant_id=call.tenant_id,
         filter=JobFilter(
             states=frozenset(JobState(name) for name in status if name not in DOING),
-            doing=frozenset(Doing(name) for name in status if name in DOING),
+            doing=frozenset(JobActivity(name) for name in status if name in DOING),
             user_id=query.user_id,
             kind=query.kind,
             queue=query.queue,
@@ -230,7 +230,7 @@ async def put_job(call: Call) -> Reply:
     """Create or update the job with this name."""
     name = call.params["name"]
     call.body.name = name
-    found = await job_views.by_name(call.conn, tenant_id=call.tenant_id, name=name)
+    found = await job_views.get_job_by_name(call.conn, tenant_id=call.tenant_id, name=name)
     if found is not None:
         return await _edit(call, found)
     with alone():
@@ -242,7 +242,9 @@ async def put_job(call: Call) -> Reply:
 @operation("GET", "/v1/jobs/by-name/{name}", tag="jobs", permission=Permission.READ, answer=JobView)
 async def get_job_by_name(call: Call) -> Reply:
     """Get a job by name."""
-    row = await job_views.by_name(call.conn, tenant_id=call.tenant_id, name=call.params["name"])
+    row = await job_views.get_job_by_name(
+        call.conn, tenant_id=call.tenant_id, name=call.params["name"]
+    )
     if row is None:
         raise NotFound("job", call.params["name"])
     return job_reply(row)
@@ -251,7 +253,7 @@ async def get_job_by_name(call: Call) -> Reply:
 async def _edit(call: Call, row: JobRow) -> Reply:
     wanted = expected_version(call)
     policy = read_stored_policy(views.loaded(row.policy))
-    known = await calendars.read_all(call.conn, tenant_id=call.tenant_id)
+    known = await calendars.read_calendars(call.conn, tenant_id=call.tenant_id)
     edit = edit_of(call.body, policy=policy)
     if row.run_id is not None:
         check_version(wanted)
@@ -260,7 +262,7 @@ async def _edit(call: Call, row: JobRow) -> Reply:
         )
     else:
         await changing.edit(call.conn, row.id, edit, now=call.now, calendars=known, version=wanted)
-    call.hints |= {hints.JOBS, hints.RUNS}
+    call.hints |= {hints.JOBS_CHANNEL, hints.RUNS_CHANNEL}
     call.params = {"job_id": identifiers.job(row.id)}
     after = await job_row(call)
     if row.run_id is not None or after.version != row.version:
@@ -295,5 +297,5 @@ async def delete_job(call: Call) -> Reply:
     else:
         await changing.delete(call.conn, row.id, by=call.actor, cancel_running=stop)
     await audited(call, "job.delete", "job", identifiers.job(row.id), {"name": row.name})
-    call.hints.add(hints.CANCELS)
+    call.hints.add(hints.CANCELS_CHANNEL)
     return Reply()

@@ -33,7 +33,7 @@ from rota.flow.submit.submission_changes import (
 )
 from rota.store import calendars, hints, run_views
 from rota.store.job_views import JobRow
-from rota.store.run_views import RunFilter
+from rota.store.run_views import RunListFilter
 
 
 @operation(
@@ -58,7 +58,7 @@ async def pause_job(call: Call) -> Reply:
     reason = None if call.body is None else call.body.reason
     created = await changing.pause(call.conn, row.id, by=call.actor, reason=reason, now=call.now)
     if created:
-        call.hints.add(hints.RUNS)
+        call.hints.add(hints.RUNS_CHANNEL)
     await audited(call, "job.pause", "job", identifiers.job(row.id), {"reason": reason})
     return job_reply(await job_row(call))
 
@@ -82,11 +82,11 @@ async def resume_job(call: Call) -> Reply:
     row = await job_row(call)
     refuse_pause(row)
     choice = None if call.body is None else call.body.missed
-    known = await calendars.read_all(call.conn, tenant_id=call.tenant_id)
+    known = await calendars.read_calendars(call.conn, tenant_id=call.tenant_id)
     missed = None if choice is None else CatchUp(choice)
     await changing.resume(call.conn, row.id, now=call.now, missed=missed, calendars=known)
     await audited(call, "job.resume", "job", identifiers.job(row.id), {"missed": choice})
-    call.hints |= {hints.JOBS, hints.RUNS}
+    call.hints |= {hints.JOBS_CHANNEL, hints.RUNS_CHANNEL}
     return job_reply(await job_row(call))
 
 
@@ -114,7 +114,7 @@ async def run_job_now(call: Call) -> Reply:
     started = await _run_now(call, row, draft)
     await audited(call, "job.run", "job", identifiers.job(row.id), {"refused": started.refused})
     call.made([started.run_id])
-    call.hints.add(hints.RUNS)
+    call.hints.add(hints.RUNS_CHANNEL)
     return Reply(
         Triggered(
             job_id=identifiers.job(row.id),
@@ -157,7 +157,7 @@ async def _run_now(
 async def get_job_status(call: Call) -> Reply:
     """Get the status of a job: its newest run, and why it waits."""
     row = await job_row(call)
-    latest = await run_views.latest_runs(call.conn, tenant_id=call.tenant_id, job_ids=[row.id])
+    latest = await run_views.read_latest_runs(call.conn, tenant_id=call.tenant_id, job_ids=[row.id])
     newest = latest.get(row.id)
     if row.run_id is None:
         why = await explain_job(call.conn, tenant_id=call.tenant_id, job_id=row.id)
@@ -190,10 +190,12 @@ async def list_runs_of_job(call: Call) -> Reply:
     trigger = call.query.trigger or None
     filters = ["runs of", row.id.hex, trigger, *status]
     place = place_of(call.query.cursor, filters)
-    found = await run_views.page(
+    found = await run_views.list_runs(
         call.conn,
         tenant_id=call.tenant_id,
-        filter=RunFilter(job_id=row.id, states=frozenset(map(RunState, status)), trigger=trigger),
+        filter=RunListFilter(
+            job_id=row.id, states=frozenset(map(RunState, status)), trigger=trigger
+        ),
         after=None if place is None else identifiers.read("run_id", place[0]),
         limit=call.query.limit,
     )

@@ -19,7 +19,7 @@ from rota.api.views import loaded
 from rota.core.access import Permission
 from rota.core.manifest.differences import find_differences
 from rota.store import audit
-from rota.store.audit import Entry, Filter
+from rota.store.audit import AuditEntry, AuditFilter
 
 CHANGES: Final = ("job.create", "job.update", "job.pause", "job.resume", "job.delete")
 
@@ -42,10 +42,10 @@ async def list_job_changes(call: Call) -> Reply:
     job_id = identifiers.read("job_id", call.params["job_id"])
     filters = ["changes of", job_id.hex]
     place = place_of(call.query.cursor, filters)
-    found = await audit.page(
+    found = await audit.list_entries(
         call.conn,
         tenant_id=call.tenant_id,
-        filter=Filter(thing="job", thing_id=identifiers.job(job_id), actions=CHANGES),
+        filter=AuditFilter(thing="job", thing_id=identifiers.job(job_id), actions=CHANGES),
         after=None if place is None else number_of(place),
         limit=call.query.limit + 1,
     )
@@ -56,7 +56,7 @@ async def list_job_changes(call: Call) -> Reply:
     return Reply(Page[JobChangeView](data=[view(entry) for entry in data], next_cursor=more))
 
 
-def view(entry: Entry) -> JobChangeView:
+def view(entry: AuditEntry) -> JobChangeView:
     after = loaded(entry.after)
     values: dict[str, Any] = dict(after) if isinstance(after, dict) else {}
     changed = values.pop("changed", [])

@@ -15,14 +15,14 @@ from rota.core.access import Permission, Role, require_grant
 from rota.core.errors import InvalidInput
 from rota.core.time import durations
 from rota.store import keys
-from rota.store.keys import LIFETIME, Key, NewKey
+from rota.store.keys import KEY_LIFETIME, KeyRow, NewKey
 
 
-def view(key: Key) -> KeyView:
+def view(key: KeyRow) -> KeyView:
     return KeyView(**_fields(key))
 
 
-def _fields(key: Key) -> dict[str, Any]:
+def _fields(key: KeyRow) -> dict[str, Any]:
     return {
         "key_id": identifiers.shown("key", key.id),
         "name": key.name,
@@ -41,11 +41,11 @@ async def made_key(call: Call, tenant_id: int) -> KeyMade:
     draft: KeyDraft = call.body
     role = Role(draft.role)
     require_grant(call.principal, role)
-    lifetime = LIFETIME
+    lifetime = KEY_LIFETIME
     if draft.lifetime is not None:
         lifetime = durations.parse(draft.lifetime, field="lifetime")
     secret = api_keys.create_key(call.service.random_bytes(32))
-    stored = await keys.create(
+    stored = await keys.create_key(
         call.conn,
         NewKey(
             id=call.service.new_id(),
@@ -101,7 +101,9 @@ async def list_keys(call: Call) -> Reply:
     query: PageQuery = call.query
     place = place_of(query.cursor, ["keys"])
     after = None if place is None else identifiers.read("key_id", place[0])
-    found = await keys.page(call.conn, tenant_id=call.tenant_id, after=after, limit=query.limit + 1)
+    found = await keys.list_keys(
+        call.conn, tenant_id=call.tenant_id, after=after, limit=query.limit + 1
+    )
     shown = found[: query.limit]
     more = None
     if len(found) > query.limit:
@@ -122,6 +124,6 @@ async def revoke_key(call: Call) -> Reply:
     The key stops working within five seconds.
     """
     key_id = identifiers.read("key_id", call.params["key_id"])
-    revoked = await keys.revoke(call.conn, tenant_id=call.tenant_id, key_id=key_id)
+    revoked = await keys.revoke_key(call.conn, tenant_id=call.tenant_id, key_id=key_id)
     await audited(call, "key.revoke", "key", identifiers.shown("key", key_id))
     return Reply(view(revoked))

@@ -27,9 +27,9 @@ from rota.core.executor import Stream
 from rota.core.states import FINAL_STATES
 from rota.store import run_views
 from rota.store.driver import Connection
-from rota.store.logs import Line
+from rota.store.logs import StoredLogLine
+from rota.store.row_level_security import tenant_scope
 from rota.store.run_views import RunRow
-from rota.store.walls import behind_wall
 
 QUIET: Final = 15.0
 MOST_ATTEMPTS: Final = 2**15 - 1
@@ -59,7 +59,7 @@ async def get_logs(call: Call) -> Reply:
         return Reply(response=call.stream(follow(call, run_id, place)))
     async with tenant(call) as conn:
         row = await found(call, conn, run_id)
-        lines = await run_views.log_lines(
+        lines = await run_views.read_log_lines(
             conn, tenant_id=call.tenant_id, run_id=run_id, after=place, limit=call.query.limit
         )
     last = f"{lines[-1].attempt}.{lines[-1].seq}" if lines else call.query.after
@@ -84,12 +84,12 @@ def place_of(text: str | None) -> tuple[int, int] | None:
 @asynccontextmanager
 async def tenant(call: Call) -> AsyncIterator[Connection]:
     """Acquire a tenant-scoped connection for one read."""
-    async with call.connection() as conn, behind_wall(conn, call.tenant_id):
+    async with call.connection() as conn, tenant_scope(conn, call.tenant_id):
         yield conn
 
 
 async def found(call: Call, conn: Connection, run_id: UUID) -> RunRow:
-    row = await run_views.get(conn, tenant_id=call.tenant_id, run_id=run_id)
+    row = await run_views.get_run(conn, tenant_id=call.tenant_id, run_id=run_id)
     if row is None:
         raise NotFound("run", call.params["run_id"])
     return row
@@ -114,12 +114,12 @@ async def follow(call: Call, run_id: UUID, place: tuple[int, int] | None) -> Asy
                 yield b": still here\n\n"
 
 
-def event_of(line: Line) -> bytes:
+def event_of(line: StoredLogLine) -> bytes:
     data = msgspec.json.encode(log_line(line))
     return b"id: %d.%d\nevent: line\ndata: %s\n\n" % (line.attempt, line.seq, data)
 
 
-def log_line(line: Line) -> LogLine:
+def log_line(line: StoredLogLine) -> LogLine:
     return LogLine(
         attempt_number=line.attempt,
         seq=line.seq,

@@ -34,8 +34,8 @@ from rota.flow.submit import applying
 from rota.flow.submit.applying import Action, Change, Looking, Plan, Wish
 from rota.flow.submit.declared_calendars import CalendarChange
 from rota.store import audit, calendars, hints, projects
-from rota.store.audit import NewEntry
-from rota.store.projects import Touched
+from rota.store.audit import NewAuditEntry
+from rota.store.projects import ManualChange
 
 LARGEST: Final = 5_000_000
 PROBLEMS: Final = ("invalid_schedule", "conflict", "quota_exceeded")
@@ -122,7 +122,7 @@ async def apply_manifest(call: Call) -> Reply:
         require_permission(call.principal, Permission.MANAGE)
     if done.changes or done.touched or done.calendars:
         await note(call, wanted.project, done)
-    call.hints |= {hints.JOBS, hints.RUNS, hints.CANCELS}
+    call.hints |= {hints.JOBS_CHANNEL, hints.RUNS_CHANNEL, hints.CANCELS_CHANNEL}
     return Reply(view(wanted.project, done, await warnings(call, wanted), done=True))
 
 
@@ -169,7 +169,7 @@ async def looking(call: Call) -> Looking:
         tenant_id=call.tenant_id,
         now=call.now,
         new_id=call.service.new_id,
-        calendars=await calendars.read_all(call.conn, tenant_id=call.tenant_id),
+        calendars=await calendars.read_calendars(call.conn, tenant_id=call.tenant_id),
     )
 
 
@@ -180,7 +180,7 @@ async def note(call: Call, project: str, done: Plan) -> None:
     updated = [
         change.row.id for change in done.changes if change.row and change.action is Action.UPDATE
     ]
-    now = await projects.read(call.conn, tenant_id=call.tenant_id, ids=updated)
+    now = await projects.read_jobs(call.conn, tenant_id=call.tenant_id, ids=updated)
     entries = []
     for change in done.changes:
         if change.action is Action.UPDATE and not change.differences:
@@ -198,13 +198,13 @@ async def note(call: Call, project: str, done: Plan) -> None:
     count = {action.value: 0 for action in Action}
     for change in done.changes:
         count[change.action.value] += 1
-    whole = replace(entry(call, "manifest.apply", projects.THING, project), after=count)
-    await audit.note_many(call.conn, entries)
-    await audit.note(call.conn, whole)
+    whole = replace(entry(call, "manifest.apply", projects.MANIFEST_THING, project), after=count)
+    await audit.record_changes(call.conn, entries)
+    await audit.record_change(call.conn, whole)
 
 
-def entry(call: Call, action: str, thing: str, thing_id: str) -> NewEntry:
-    return NewEntry(
+def entry(call: Call, action: str, thing: str, thing_id: str) -> NewAuditEntry:
+    return NewAuditEntry(
         tenant_id=call.tenant_id,
         actor=call.actor,
         key_id=call.principal.key_id,
@@ -267,5 +267,5 @@ def job_id(change: Change) -> str | None:
     return None if change.draft is None else identifiers.job(change.draft.id)
 
 
-def touched_view(touched: Touched) -> TouchedView:
+def touched_view(touched: ManualChange) -> TouchedView:
     return TouchedView(by=touched.actor, at=moment(touched.at), action=touched.action)

@@ -8,7 +8,7 @@ from rota.api.shapes.pieces import moment, moment_or_none
 from rota.api.views import message_of, split_reason
 from rota.core.access import Permission
 from rota.store import outcomes
-from rota.store.outcomes import Outcome
+from rota.store.outcomes import RunOutcome
 
 
 @operation(
@@ -26,7 +26,9 @@ async def list_outcomes(call: Call) -> Reply:
     """
     query: OutcomesQuery = call.query
     ids = [identifiers.read("job_id", text) for text in dict.fromkeys(query.job_id)]
-    found = await outcomes.recent(call.conn, tenant_id=call.tenant_id, job_ids=ids, most=query.each)
+    found = await outcomes.read_recent_outcomes(
+        call.conn, tenant_id=call.tenant_id, job_ids=ids, limit=query.each
+    )
     data = [
         JobOutcomes(job_id=identifiers.job(id_), runs=[outcome_view(row) for row in found[id_]])
         for id_ in ids
@@ -34,7 +36,7 @@ async def list_outcomes(call: Call) -> Reply:
     return Reply(Outcomes(data=data))
 
 
-def outcome_view(row: Outcome) -> OutcomeView:
+def outcome_view(row: RunOutcome) -> OutcomeView:
     reason, _ = split_reason(row.reason)
     return OutcomeView(
         run_id=identifiers.run(row.id),

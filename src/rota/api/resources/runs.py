@@ -37,7 +37,7 @@ from rota.flow.submit import cancelling, reviving
 from rota.flow.submit.changing import KEEP
 from rota.flow.submit.reviving import Replay
 from rota.store import backfills, hints, run_views
-from rota.store.run_views import AttemptRow, RunFilter, RunRow
+from rota.store.run_views import AttemptRow, RunListFilter, RunRow
 
 UUID_LIKE: Final = re.compile(r"(?:wrk_)?[0-9a-f]{32}")
 
@@ -45,16 +45,18 @@ UUID_LIKE: Final = re.compile(r"(?:wrk_)?[0-9a-f]{32}")
 async def run_row(call: Call) -> RunRow:
     """Read the run in the path, of the caller's tenant."""
     run_id = identifiers.read("run_id", call.params["run_id"])
-    row = await run_views.get(call.conn, tenant_id=call.tenant_id, run_id=run_id)
+    row = await run_views.get_run(call.conn, tenant_id=call.tenant_id, run_id=run_id)
     if row is None:
         raise NotFound("run", call.params["run_id"])
     return row
 
 
-async def listed(call: Call, chosen: RunFilter, filters: list[Any], *, dead: bool = False) -> Reply:
+async def listed(
+    call: Call, chosen: RunListFilter, filters: list[Any], *, dead: bool = False
+) -> Reply:
     """Build a page of the runs that match the filter."""
     place = place_of(call.query.cursor, filters)
-    read_page = run_views.dead_page if dead else run_views.page
+    read_page = run_views.list_dead_letters if dead else run_views.list_runs
     found = await read_page(
         call.conn,
         tenant_id=call.tenant_id,
@@ -67,10 +69,10 @@ async def listed(call: Call, chosen: RunFilter, filters: list[Any], *, dead: boo
     return Reply(Page[RunView](data=data, next_cursor=following))
 
 
-def filter_of(query: RunsQuery) -> tuple[RunFilter, list[Any]]:
+def filter_of(query: RunsQuery) -> tuple[RunListFilter, list[Any]]:
     """Return the filter, and the values that a cursor must match."""
     status = resolve_statuses(query.status, RUN_STATUSES)
-    chosen = RunFilter(
+    chosen = RunListFilter(
         states=frozenset(map(core_states.RunState, status)),
         job_id=None if query.job_id is None else identifiers.read("job_id", query.job_id),
         kind=query.kind,
@@ -129,7 +131,7 @@ async def list_executions(call: Call) -> Reply:
     """
     worker, status = call.query.worker_id, resolve_statuses(call.query.status, RUN_STATUSES)
     states = frozenset(map(core_states.RunState, status))
-    chosen = RunFilter(worker=worker_of(worker), states=states)
+    chosen = RunListFilter(worker=worker_of(worker), states=states)
     return await listed(call, chosen, ["executions", worker, *status])
 
 
@@ -138,7 +140,7 @@ async def get_run(call: Call) -> Reply:
     """Get a run with its payload and its result."""
     row, backfill_id = await run_row(call), None
     if row.trigger == "backfill":
-        backfill_id = await backfills.of_run(call.conn, row.id, tenant_id=call.tenant_id)
+        backfill_id = await backfills.find_by_run(call.conn, row.id, tenant_id=call.tenant_id)
     return Reply(views.run_detail(row, backfill_id=backfill_id))
 
 
@@ -148,7 +150,7 @@ async def get_run(call: Call) -> Reply:
 async def list_attempts(call: Call) -> Reply:
     """List the attempts of a run, oldest first."""
     row = await run_row(call)
-    found = await run_views.attempts(call.conn, tenant_id=call.tenant_id, run_id=row.id)
+    found = await run_views.read_attempts(call.conn, tenant_id=call.tenant_id, run_id=row.id)
     return Reply(Attempts(data=[attempt_view(attempt) for attempt in found]))
 
 
@@ -214,7 +216,7 @@ async def cancel_run(call: Call) -> Reply:
         now=call.now,
     )
     await audited(call, "run.cancel", "run", identifiers.run(run_id), {"force": draft.force})
-    call.hints |= {hints.CANCELS, hints.RUNS}
+    call.hints |= {hints.CANCELS_CHANNEL, hints.RUNS_CHANNEL}
     status = 202 if done.state is core_states.RunState.CANCELLING else 200
     return Reply(RunState(run_id=identifiers.run(run_id), status=done.state.value), status)
 
@@ -235,7 +237,7 @@ async def retry_run(call: Call) -> Reply:
     run_id = identifiers.read("run_id", call.params["run_id"])
     await reviving.retry(call.conn, tenant_id=call.tenant_id, run_id=run_id, by=call.actor)
     await audited(call, "run.retry", "run", identifiers.run(run_id))
-    call.hints.add(hints.RUNS)
+    call.hints.add(hints.RUNS_CHANNEL)
     row = await run_row(call)
     return Reply(RunState(run_id=identifiers.run(run_id), status=row.state.value))
 
@@ -272,7 +274,7 @@ async def replay_run(call: Call) -> Reply:
     shown_id = identifiers.run(new_id)
     details = {"into": shown_id, "payload": "same" if payload is KEEP else "edited"}
     await audited(call, "run.replay", "run", identifiers.run(row.id), details)
-    call.hints.add(hints.RUNS)
+    call.hints.add(hints.RUNS_CHANNEL)
     return Reply(Triggered(job_id=identifiers.job(row.job_id), run_id=shown_id, refused=None))
 
 
@@ -300,5 +302,5 @@ async def cancel_runs(call: Call) -> Reply:
         call.conn, which, tenant_id=call.tenant_id, token=needed(token), by=call.actor
     )
     await audited(call, "run.bulk_cancel", "run", "many", {"number": len(done.ids)})
-    call.hints |= {hints.CANCELS, hints.RUNS}
+    call.hints |= {hints.CANCELS_CHANNEL, hints.RUNS_CHANNEL}
     return done_reply(done)

@@ -47,7 +47,7 @@ async def preview_schedule(call: Call) -> Reply:
     """Preview a schedule: its description, its next times and the effects of daylight saving."""
     draft: PreviewDraft = call.body
     async with call.in_tenant():
-        known = await calendars.read_all(call.conn, tenant_id=call.tenant_id)
+        known = await calendars.read_calendars(call.conn, tenant_id=call.tenant_id)
     now = call.now
 
     def compute(check: Check) -> PreviewView:
@@ -111,7 +111,7 @@ async def backfill_job(call: Call) -> Reply:
     since, until = instant(draft.since, "since"), instant(draft.until, "until")
     if since is None or until is None:
         raise InvalidInput("since", draft.since, "expected a time in both `since` and `until`")
-    known = await calendars.read_all(call.conn, tenant_id=call.tenant_id)
+    known = await calendars.read_calendars(call.conn, tenant_id=call.tenant_id)
     done = await backfilling.backfill(
         call.conn,
         Range(
@@ -131,7 +131,7 @@ async def backfill_job(call: Call) -> Reply:
     if not draft.dry_run:
         details = {"since": draft.since, "until": draft.until, "new": done.new}
         await audited(call, "job.backfill", "job", identifiers.job(row.id), details)
-        call.hints.add(hints.RUNS)
+        call.hints.add(hints.RUNS_CHANNEL)
     counts = {key: value for key, value in done._asdict().items() if key != "run_ids"}
     return Reply(
         BackfillView(**counts, run_ids=[identifiers.run(run_id) for run_id in done.run_ids])
@@ -177,7 +177,7 @@ async def create_backfill(call: Call) -> Reply:
         by=call.actor,
         now=call.now,
         new_id=call.service.new_id,
-        calendars=await calendars.read_all(call.conn, tenant_id=call.tenant_id),
+        calendars=await calendars.read_calendars(call.conn, tenant_id=call.tenant_id),
         dry_run=plan.dry_run,
     )
     if result.backfill_id is not None:

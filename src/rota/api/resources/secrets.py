@@ -10,11 +10,11 @@ from rota.api.shapes.tenancy import SecretDraft, SecretView
 from rota.core.access import Permission
 from rota.core.errors import SecretsUnavailable
 from rota.core.secret_encryption import NONCE_BYTES
-from rota.store import sealed
-from rota.store.sealed import Secret
+from rota.store import encrypted_secrets
+from rota.store.encrypted_secrets import SecretRow
 
 
-def view(secret: Secret) -> SecretView:
+def view(secret: SecretRow) -> SecretView:
     return SecretView(
         name=secret.name, version=secret.version, updated_at=moment(secret.updated_at)
     )
@@ -38,7 +38,7 @@ async def put_secret(call: Call) -> Reply:
     master = call.service.master
     if master is None:
         raise SecretsUnavailable(reason="no master key is configured", remedy="set api.master_key")
-    stored = await sealed.put(
+    stored = await encrypted_secrets.put_secret(
         call.conn,
         tenant_id=call.tenant_id,
         name=call.params["name"],
@@ -63,7 +63,7 @@ async def list_secrets(call: Call) -> Reply:
     """List the names of secrets."""
     query: PageQuery = call.query
     place = place_of(query.cursor, ["secrets"])
-    found = await sealed.page(
+    found = await encrypted_secrets.list_secrets(
         call.conn,
         tenant_id=call.tenant_id,
         after="" if place is None else place[0],
@@ -77,6 +77,8 @@ async def list_secrets(call: Call) -> Reply:
 @operation("DELETE", "/v1/secrets/{name}", tag="secrets", permission=Permission.MANAGE, status=204)
 async def delete_secret(call: Call) -> Reply:
     """Delete a secret with all its versions."""
-    await sealed.delete(call.conn, tenant_id=call.tenant_id, name=call.params["name"])
+    await encrypted_secrets.delete_secret(
+        call.conn, tenant_id=call.tenant_id, name=call.params["name"]
+    )
     await audited(call, "secret.delete", "secret", call.params["name"])
     return Reply()

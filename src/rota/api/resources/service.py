@@ -22,7 +22,7 @@ from rota.core.time import durations
 from rota.flow.observe import exposition, metrics
 from rota.flow.observe.tenant_metrics import gather_tenant
 from rota.store.keys import EXPIRY_WARNING
-from rota.store.walls import behind_wall
+from rota.store.row_level_security import tenant_scope
 
 MEDIA: Final = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 CACHED: Final = {"Cache-Control": "no-cache"}
@@ -134,7 +134,7 @@ async def get_metrics(call: Call) -> Reply:
     try:
         async with call.connection() as conn:
             if not is_platform:
-                async with behind_wall(conn, call.tenant_id):
+                async with tenant_scope(conn, call.tenant_id):
                     text = await gather_tenant(conn, tenant_id=call.tenant_id)
             else:
                 text = await metrics.gather(conn)

@@ -12,7 +12,7 @@ from rota.api.problems import Refusal
 from rota.core.errors import InvalidInput, NotFound
 from rota.core.time import moments
 from rota.store import audit, job_views, submission_views
-from rota.store.audit import NewEntry
+from rota.store.audit import NewAuditEntry
 from rota.store.job_views import JobRow
 
 _ETAG: Final = re.compile(r'(?:W/)?"(\d{1,9})"')
@@ -21,9 +21,11 @@ _ETAG: Final = re.compile(r'(?:W/)?"(\d{1,9})"')
 async def job_row(call: Call) -> JobRow:
     """Read the job in the path, of the caller's tenant; a one-time submission counts as a job."""
     job_id = identifiers.read("job_id", call.params["job_id"])
-    row = await job_views.get(call.conn, tenant_id=call.tenant_id, job_id=job_id)
+    row = await job_views.get_job(call.conn, tenant_id=call.tenant_id, job_id=job_id)
     if row is None:
-        row = await submission_views.get(call.conn, tenant_id=call.tenant_id, job_id=job_id)
+        row = await submission_views.get_submission(
+            call.conn, tenant_id=call.tenant_id, job_id=job_id
+        )
     if row is None:
         raise NotFound("job", call.params["job_id"])
     return row
@@ -39,9 +41,9 @@ async def audited(
 ) -> None:
     """Write an audit entry in the transaction of the change."""
     principal = call.principal
-    await audit.note(
+    await audit.record_change(
         call.conn,
-        NewEntry(
+        NewAuditEntry(
             tenant_id=principal.tenant_id,
             actor=call.actor,
             key_id=principal.key_id,

@@ -11,14 +11,14 @@ from rota.api.operations import operation
 from rota.api.shapes.pieces import moment_or_none
 from rota.api.shapes.sources import Sources, SourceView
 from rota.core.access import Permission
-from rota.store import sources
-from rota.store.sources import SourceRow
+from rota.store import event_sources
+from rota.store.event_sources import SourceRow
 
 
 @operation("GET", "/v1/sources", tag="events", permission=Permission.READ, answer=Sources)
 async def list_sources(call: Call) -> Reply:
     """List event sources with their readers, progress and last errors."""
-    found = await sources.listed(call.conn, tenant_id=call.tenant_id)
+    found = await event_sources.list_sources(call.conn, tenant_id=call.tenant_id)
     return Reply(Sources(data=[source_view(row) for row in found]))
 
 

@@ -66,7 +66,7 @@ def view(tenant: Tenant) -> TenantView:
 async def create_tenant(call: Call) -> Reply:
     """Create a tenant."""
     draft: TenantDraft = call.body
-    tenant = await tenants.create(
+    tenant = await tenants.create_tenant(
         call.conn, name=draft.name, weight=draft.weight, quotas=quotas_of(draft.quotas)
     )
     await audited(call, "tenant.create", "tenant", str(tenant.id), {"name": tenant.name})
@@ -87,7 +87,7 @@ async def list_tenants(call: Call) -> Reply:
     """List tenants, oldest first."""
     query: PageQuery = call.query
     after = number_of(place_of(query.cursor, ["tenants"]))
-    found = await tenants.page(call.conn, after=after, limit=query.limit + 1)
+    found = await tenants.list_tenants(call.conn, after=after, limit=query.limit + 1)
     shown = found[: query.limit]
     more = cursor(["tenants"], [str(shown[-1].id)]) if len(found) > query.limit else None
     return Reply(Page[TenantView](data=[view(tenant) for tenant in shown], next_cursor=more))
@@ -103,7 +103,7 @@ async def list_tenants(call: Call) -> Reply:
 )
 async def get_tenant(call: Call) -> Reply:
     """Get a tenant."""
-    return Reply(view(await tenants.get(call.conn, tenant_of(call))))
+    return Reply(view(await tenants.get_tenant(call.conn, tenant_of(call))))
 
 
 @operation(
@@ -119,7 +119,7 @@ async def get_tenant(call: Call) -> Reply:
 async def update_tenant(call: Call) -> Reply:
     """Update the weight or the quotas of a tenant."""
     draft: TenantEdit = call.body
-    changed = await tenants.update(
+    changed = await tenants.update_tenant(
         call.conn,
         tenant_of(call),
         weight=None if draft.weight is UNSET else draft.weight,
@@ -141,7 +141,7 @@ async def update_tenant(call: Call) -> Reply:
 async def delete_tenant(call: Call) -> Reply:
     """Delete a tenant that has no jobs."""
     tenant_id = tenant_of(call)
-    await tenants.delete(call.conn, tenant_id)
+    await tenants.delete_tenant(call.conn, tenant_id)
     await audited(call, "tenant.delete", "tenant", str(tenant_id))
     return Reply()
 
@@ -159,7 +159,7 @@ async def pause_tenant(call: Call) -> Reply:
 
     No more of its runs start; running ones continue.
     """
-    paused = await tenants.pause(call.conn, tenant_of(call))
+    paused = await tenants.pause_tenant(call.conn, tenant_of(call))
     await audited(call, "tenant.pause", "tenant", str(paused.id))
     return Reply(view(paused))
 
@@ -174,7 +174,7 @@ async def pause_tenant(call: Call) -> Reply:
 )
 async def resume_tenant(call: Call) -> Reply:
     """Resume a tenant."""
-    resumed = await tenants.resume(call.conn, tenant_of(call))
+    resumed = await tenants.resume_tenant(call.conn, tenant_of(call))
     await audited(call, "tenant.resume", "tenant", str(resumed.id))
     return Reply(view(resumed))
 
@@ -196,6 +196,6 @@ async def create_tenant_key(call: Call) -> Reply:
 
     The response contains the key, which is shown only once.
     """
-    tenant = await tenants.get(call.conn, tenant_of(call))
+    tenant = await tenants.get_tenant(call.conn, tenant_of(call))
     created = await made_key(call, tenant.id)
     return Reply(created, made_id=created.key_id)

@@ -13,10 +13,10 @@ from rota.api.shapes.runs import PageQuery
 from rota.api.shapes.tenancy import KeysRevoked, UserView
 from rota.core.access import Permission
 from rota.store import users
-from rota.store.users import User
+from rota.store.users import UserRow
 
 
-def view(user: User) -> UserView:
+def view(user: UserRow) -> UserView:
     return UserView(user_id=user.user_id, jobs=user.jobs, keys=user.keys)
 
 
@@ -33,7 +33,7 @@ async def list_users(call: Call) -> Reply:
     """List users by name, with their numbers of jobs and valid keys."""
     query: PageQuery = call.query
     place = place_of(query.cursor, ["users"])
-    found = await users.page(
+    found = await users.list_users(
         call.conn,
         tenant_id=call.tenant_id,
         after="" if place is None else place[0],
@@ -48,7 +48,7 @@ async def list_users(call: Call) -> Reply:
 async def get_user(call: Call) -> Reply:
     """Get a user."""
     user_id = call.params["user_id"]
-    return Reply(view(await users.get(call.conn, tenant_id=call.tenant_id, user_id=user_id)))
+    return Reply(view(await users.get_user(call.conn, tenant_id=call.tenant_id, user_id=user_id)))
 
 
 @operation(

@@ -19,14 +19,14 @@ from rota.config.database import Database
 from rota.core.clock import CLOCK_OFFSET_LIMIT, CLOCK_OFFSET_WARNING
 from rota.core.errors import RotaError, SchemaMismatch, StoreRefused
 from rota.core.time.durations import to_words
-from rota.store import figures
+from rota.store import metrics_queries
 from rota.store.driver import Connection
-from rota.store.embedded.endpoint import published
-from rota.store.embedded.home import Home
-from rota.store.figures import Cluster, TableSize
-from rota.store.fitness import check_server, database_time
-from rota.store.migrate import schema_is_current
-from rota.store.pool import Access, open_connection
+from rota.store.embedded.endpoint import read_endpoint
+from rota.store.embedded.home import EmbeddedHome
+from rota.store.metrics_queries import ClusterMetrics, TableSize
+from rota.store.pool import DatabaseAccess, open_connection
+from rota.store.schema_migration import is_schema_current
+from rota.store.server_check import check_server, read_database_time
 
 MOST_USED: Final = 0.8
 MIGRATE: Final = "run `rota migrate`"
@@ -41,7 +41,9 @@ async def check_database(settings: Database) -> AsyncIterator[Finding]:
         yield url
         return
     try:
-        access = Access(url=url, name="rota doctor", connect=settings.connect_timeout)
+        access = DatabaseAccess(
+            url=url, name="rota doctor", connect_timeout=settings.connect_timeout
+        )
         async with open_connection(access) as conn:
             async for finding in examine(conn, is_embedded=settings.url is None):
                 yield finding
@@ -56,11 +58,11 @@ def url_of(settings: Database) -> str | Finding:
     """Return the URL of the database. A stopped embedded server stays stopped."""
     if settings.url is not None:
         return settings.url
-    home = Home(path=settings.data.resolve())
+    home = EmbeddedHome(path=settings.data.resolve())
     if not home.data.is_dir():
         detail = f"no database in {settings.data}, and no server is configured"
         return warning("database", detail, "create one with `rota up`, or set ROTA_DATABASE_URL")
-    endpoint = published(home)
+    endpoint = read_endpoint(home)
     if endpoint is None or not endpoint.is_open():
         detail = f"the embedded PostgreSQL in {settings.data} is not running"
         return warning("database", detail, "start it with `rota up`")
@@ -75,7 +77,7 @@ async def examine(conn: Connection, *, is_embedded: bool) -> AsyncIterator[Findi
     server = await check_server(conn)
     yield ok("database", f"PostgreSQL {server.shown_version} is reachable and durable")
     try:
-        is_current = await schema_is_current(conn)
+        is_current = await is_schema_current(conn)
     except SchemaMismatch as error:
         yield bad("schema", error.reason, error.remedy)
         return
@@ -85,10 +87,10 @@ async def examine(conn: Connection, *, is_embedded: bool) -> AsyncIterator[Findi
     yield ok("schema", "up to date")
     async for finding in check_roles(conn, is_embedded=is_embedded):
         yield finding
-    yield clock(await database_time(conn), times.now())
+    yield clock(await read_database_time(conn), times.now())
     yield await connections(conn)
-    yield describe_sizes(await figures.table_sizes(conn))
-    cluster = await figures.cluster(conn)
+    yield describe_sizes(await metrics_queries.read_table_sizes(conn))
+    cluster = await metrics_queries.read_cluster(conn)
     if cluster is not None:
         for finding in processes(cluster):
             yield finding
@@ -108,7 +110,7 @@ def round_to_ms(length: timedelta) -> timedelta:
 
 
 async def connections(conn: Connection) -> Finding:
-    rows = await figures.connections(conn)
+    rows = await metrics_queries.count_connections(conn)
     used = sum(row.number for row in rows)
     maximum = max((row.most for row in rows), default=0)
     detail = f"{used} of {maximum} connections in use"
@@ -133,7 +135,7 @@ def show_bytes(number: int) -> str:
     return f"{number} bytes"
 
 
-def processes(cluster: Cluster) -> list[Finding]:
+def processes(cluster: ClusterMetrics) -> list[Finding]:
     """Check schedulers, shards, workers and ticks of the whole installation."""
     found = []
     if cluster.schedulers == 0:

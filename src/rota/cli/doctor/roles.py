@@ -5,7 +5,7 @@ from typing import Final
 
 from rota.cli.doctor.findings import Finding, ok, several, warning
 from rota.store.driver import Connection
-from rota.store.roles import Login, describe_login, worker_logins
+from rota.store.roles import Login, describe_login, read_worker_logins
 
 CHECK: Final = "roles"
 RESTART: Final = "stop all Rota processes; the next start replaces the login"
@@ -32,7 +32,7 @@ async def check_roles(conn: Connection, *, is_embedded: bool) -> AsyncIterator[F
         remedy = f"run `alter role {login.name} bypassrls` as an administrator of the server"
         yield warning(CHECK, detail, remedy)
     if not is_embedded:
-        for each in await worker_logins(conn):
+        for each in await read_worker_logins(conn):
             if each.is_owner or each.is_superuser:
                 is_well = False
                 rights = "a superuser" if each.is_superuser else "the owner of the schema"

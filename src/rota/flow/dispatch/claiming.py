@@ -25,9 +25,9 @@ from rota.flow.dispatch.lanes import LaneMemory
 from rota.flow.dispatch.limiting import Limiting
 from rota.runtime.offset import Offset
 from rota.store import live_runs
-from rota.store.driver import Connection, Source
-from rota.store.fitness import database_time
-from rota.store.live_runs import Claimed
+from rota.store.driver import Connection, ConnectionSource
+from rota.store.live_runs import ClaimedRun
+from rota.store.server_check import read_database_time
 
 MOST: Final = 1000
 SURVEY_EVERY: Final = 0.1
@@ -56,12 +56,12 @@ class QueueView:
 
 @dataclass(slots=True, kw_only=True)
 class Claiming:
-    source: Source
+    source: ConnectionSource
     queues: Sequence[QueueView]
     limits: Limiting
     free: Callable[[], int]
-    begin: Callable[[Sequence[Claimed]], Awaitable[None]]
-    begin_gated: Callable[[Sequence[Claimed]], Awaitable[None]]
+    begin: Callable[[Sequence[ClaimedRun]], Awaitable[None]]
+    begin_gated: Callable[[Sequence[ClaimedRun]], Awaitable[None]]
     held_runs: Callable[[], Sequence[UUID]]
     clock: ClockSource
     offset: Offset = field(default_factory=Offset)
@@ -117,7 +117,7 @@ class Claiming:
         """Track the database's clock, so that runs claimed ahead start at their instant."""
         if self.clock.monotonic() - self._asked_time >= ASK_TIME_EVERY:
             sent = self.clock.monotonic()
-            now = await database_time(conn)
+            now = await read_database_time(conn)
             self._asked_time = self.clock.monotonic()
             self.offset.note(now, sent=sent, received=self._asked_time)
 
@@ -158,7 +158,7 @@ class Claiming:
 
     async def _survey(self, conn: Connection, view: QueueView) -> int:
         tenant_ids = self.limits.tenant_ids(view.queue_id)
-        found = await live_runs.survey(
+        found = await live_runs.survey_lanes(
             conn, queue_id=view.queue_id, known=view.memory.known(), tenant_ids=tenant_ids
         )
         view.memory.learn(found, now=self._database_now())

@@ -15,8 +15,8 @@ from uuid import UUID
 from rota.core.gates import Candidate, choose_candidates, compute_payments
 from rota.store import gates
 from rota.store.driver import Connection
-from rota.store.gates import Entry, GateLane, Ready
-from rota.store.live_runs import Claimed
+from rota.store.gates import GatedRun, GateEntry, GateLane
+from rota.store.live_runs import ClaimedRun
 from rota.store.transaction import transaction
 
 # A hop costs about 5 µs. A claim skips lanes that are closed or not ready for a few rounds, then
@@ -54,13 +54,13 @@ class GatedClaims:
         kind_ids: Sequence[int],
         room: int,
         tenant_ids: Sequence[int] | None = None,
-    ) -> list[Claimed]:
+    ) -> list[ClaimedRun]:
         """Take at most `room` runs whose gates let them pass now. Default: of all tenants."""
-        ready: list[Ready] = []
+        ready: list[GatedRun] = []
         for _ in range(MOST_ROUNDS if room > 0 else 0):
             seen = await self._survey(conn, queue_id, tenant_ids)
             if seen.lanes:
-                ready = await gates.candidates(
+                ready = await gates.read_candidates(
                     conn,
                     queue_id=queue_id,
                     kind_ids=kind_ids,
@@ -80,8 +80,8 @@ class GatedClaims:
         self, conn: Connection, queue_id: int, tenant_ids: Sequence[int] | None
     ) -> Seen:
         after = self._turns.get(queue_id, _START)
-        lanes = await gates.survey(
-            conn, queue_id=queue_id, after=after, most=MOST_LANES, tenant_ids=tenant_ids
+        lanes = await gates.survey_gate_lanes(
+            conn, queue_id=queue_id, after=after, limit=MOST_LANES, tenant_ids=tenant_ids
         )
         wanted = [lane for lane in lanes if lane.is_open][:MOST_OPEN]
         all_round = len(lanes) < MOST_LANES and len(wanted) < MOST_OPEN
@@ -92,12 +92,12 @@ class GatedClaims:
 
 
 async def _claim_passing(
-    conn: Connection, ready: Sequence[Ready], *, session_id: UUID, queue_id: int, room: int
-) -> list[Claimed]:
+    conn: Connection, ready: Sequence[GatedRun], *, session_id: UUID, queue_id: int, room: int
+) -> list[ClaimedRun]:
     """Lock, count, choose, take and pay, in one transaction."""
     candidates = [_candidate(run) for run in ready]
     queue_gate = ready[0].queue_gate
-    entry = Entry(
+    entry = GateEntry(
         gates=frozenset(gate for run in ready for gate in run.gates),
         queues={} if queue_gate is None else {queue_id: queue_gate},
         tenants={run.tenant_id: run.tenant_gate for run in ready if run.tenant_gate is not None},
@@ -108,20 +108,22 @@ async def _claim_passing(
         },
     )
     async with transaction(conn):
-        entered = await gates.enter(conn, entry)
+        entered = await gates.enter_gates(conn, entry)
         chosen = choose_candidates(candidates, entered.standings, room=room, now=entered.now)
         if not chosen:
             return []
-        claimed = await gates.claim(
+        claimed = await gates.claim_gated(
             conn, session_id=session_id, ids=[candidate.id for candidate in chosen]
         )
         taken = {run.id for run in claimed}
         passed = [candidate.gates for candidate in chosen if candidate.id in taken]
-        await gates.pay(conn, compute_payments(passed, entered.standings, now=entered.now))
+        await gates.store_paid_until(
+            conn, compute_payments(passed, entered.standings, now=entered.now)
+        )
     return claimed
 
 
-def _candidate(run: Ready) -> Candidate:
+def _candidate(run: GatedRun) -> Candidate:
     wide = (run.tenant_gate, run.tenant_queue_gate, run.queue_gate)
     return Candidate(
         id=run.id,

@@ -15,8 +15,8 @@ from uuid import UUID
 from rota.core.gates import cap_shares, compute_payments
 from rota.store import gates, live_runs
 from rota.store.driver import Connection
-from rota.store.gates import Entered, Entry
-from rota.store.live_runs import Claimed, Walk
+from rota.store.gates import EnteredGates, GateEntry
+from rota.store.live_runs import ClaimedRun, LaneScan
 from rota.store.transaction import transaction
 
 
@@ -39,14 +39,14 @@ class Want:
     session_id: UUID
     queue_id: int
     kind_ids: Sequence[int]
-    walks: Sequence[Walk]
+    walks: Sequence[LaneScan]
     room: int
     ahead: timedelta
 
 
 async def gates_in_force(conn: Connection, queue_ids: Sequence[int]) -> InForce:
     """Read the limits in force; about once a second is often enough."""
-    guards = await gates.guards(conn, queue_ids)
+    guards = await gates.read_shared_gates(conn, queue_ids)
     return InForce(
         queues={
             g.queue_id: g.gate_id
@@ -73,11 +73,11 @@ async def claim_guarded(  # noqa: PLR0913 — the plain claim's arguments and th
     session_id: UUID,
     queue_id: int,
     kind_ids: Sequence[int],
-    walks: Sequence[Walk],
+    walks: Sequence[LaneScan],
     room: int,
     in_force: InForce,
     ahead: timedelta = timedelta(0),
-) -> list[Claimed]:
+) -> list[ClaimedRun]:
     """Claim like `live_runs.claim`, within the limits of the queue and of the tenants."""
     want = Want(
         session_id=session_id,
@@ -91,18 +91,20 @@ async def claim_guarded(  # noqa: PLR0913 — the plain claim's arguments and th
     if not (entry.queues or entry.tenants or entry.tenant_queues):
         return await _claim(conn, want, walks, room)
     async with transaction(conn):
-        entered = await gates.enter(conn, entry)
+        entered = await gates.enter_gates(conn, entry)
         claimed = await _claim_within_caps(conn, want, entry, entered)
         passed = [_gates_of(run, want.queue_id, entry) for run in claimed]
-        await gates.pay(conn, compute_payments(passed, entered.standings, now=entered.now))
+        await gates.store_paid_until(
+            conn, compute_payments(passed, entered.standings, now=entered.now)
+        )
     return claimed
 
 
-def _build_entry(want: Want, in_force: InForce) -> Entry:
+def _build_entry(want: Want, in_force: InForce) -> GateEntry:
     queue = in_force.queues.get(want.queue_id)
     walked = {walk.lane.tenant for walk in want.walks}
     pairs = {(tenant, want.queue_id) for tenant in walked} if in_force.tenant_queues else set()
-    return Entry(
+    return GateEntry(
         queues={} if queue is None else {want.queue_id: queue},
         tenants={tenant: in_force.tenants[tenant] for tenant in walked & in_force.tenants.keys()},
         tenant_queues={
@@ -112,8 +114,8 @@ def _build_entry(want: Want, in_force: InForce) -> Entry:
 
 
 async def _claim_within_caps(
-    conn: Connection, want: Want, entry: Entry, entered: Entered
-) -> list[Claimed]:
+    conn: Connection, want: Want, entry: GateEntry, entered: EnteredGates
+) -> list[ClaimedRun]:
     """Claim in passes: what a tenant's first lane leaves of its cap goes to the next lane.
 
     Each pass removes at least one lane, and nearly always all of them.
@@ -124,7 +126,7 @@ async def _claim_within_caps(
     caps = {tenant: _places(entered, gate, wanted=room) for tenant, gate in entry.tenants.items()}
     for (tenant, _), gate in entry.tenant_queues.items():
         caps[tenant] = min(caps.get(tenant, room), _places(entered, gate, wanted=room))
-    claimed: list[Claimed] = []
+    claimed: list[ClaimedRun] = []
     waiting = [walk for walk in want.walks if caps.get(walk.lane.tenant, 1)]
     while waiting and len(claimed) < room:
         taken = Counter(run.tenant_id for run in claimed)
@@ -137,27 +139,29 @@ async def _claim_within_caps(
     return claimed
 
 
-def _places(entered: Entered, gate: int, *, wanted: int) -> int:
+def _places(entered: EnteredGates, gate: int, *, wanted: int) -> int:
     """Return the free places behind a gate; 0 if another claim has locked it."""
     standing = entered.standings.get(gate)
     return 0 if standing is None else standing.count_free(wanted=wanted, now=entered.now)
 
 
-async def _claim(conn: Connection, want: Want, walks: Sequence[Walk], room: int) -> list[Claimed]:
+async def _claim(
+    conn: Connection, want: Want, walks: Sequence[LaneScan], room: int
+) -> list[ClaimedRun]:
     if not walks or room <= 0:
         return []
-    return await live_runs.claim(
+    return await live_runs.claim_runs(
         conn,
         session_id=want.session_id,
         queue_id=want.queue_id,
         kind_ids=want.kind_ids,
-        walks=walks,
+        scans=walks,
         room=room,
         ahead=want.ahead,
     )
 
 
-def _gates_of(run: Claimed, queue_id: int, entry: Entry) -> tuple[int, ...]:
+def _gates_of(run: ClaimedRun, queue_id: int, entry: GateEntry) -> tuple[int, ...]:
     found = (
         entry.queues.get(queue_id),
         entry.tenants.get(run.tenant_id),

@@ -13,7 +13,7 @@ from typing import Final
 from rota.runtime.pulse import Pulse
 from rota.store import hints
 from rota.store.driver import Connection
-from rota.store.pool import Line
+from rota.store.pool import DedicatedConnection
 
 GAP: Final = 0.005
 CHECK_EVERY: Final = 5.0
@@ -23,7 +23,7 @@ CHECK_EVERY: Final = 5.0
 class Hinting:
     """Collects hints; its duty sends them."""
 
-    line: Line
+    line: DedicatedConnection
     pulse: Pulse
     _channels: set[str] = field(default_factory=set)
 
@@ -37,7 +37,7 @@ class Hinting:
         async with self.line.acquire() as conn:
             channels, self._channels = self._channels, set()
             for channel in channels:
-                await hints.give(conn, channel)
+                await hints.send_hint(conn, channel)
         return GAP
 
 
@@ -45,7 +45,7 @@ class Hinting:
 class Listening:
     """Receives hints and runs the callback of each channel."""
 
-    line: Line
+    line: DedicatedConnection
     wakes: Mapping[str, Callable[[], object]]
     _listening_on: Connection | None = None
 
@@ -58,7 +58,7 @@ class Listening:
                 # A poll finds what was announced before this listener connected.
                 for wake in self.wakes.values():
                     wake()
-            await hints.check(conn)
+            await hints.check_connection(conn)
         return CHECK_EVERY
 
     def _receive(self, channel: str) -> None:

@@ -18,7 +18,7 @@ from typing import Final
 from uuid import UUID
 
 from rota.core.lanes import Lane, LaneShare, WaitingLane, deal_slots
-from rota.store.live_runs import Claimed, Found, Walk
+from rota.store.live_runs import ClaimedRun, LaneScan, UnknownLane
 
 Key = tuple[datetime, UUID]
 
@@ -64,7 +64,7 @@ class LaneMemory:
             self._order = sorted(self._traces)
         return self._order
 
-    def learn(self, found: Iterable[Found], *, now: datetime) -> None:
+    def learn(self, found: Iterable[UnknownLane], *, now: datetime) -> None:
         """Add lanes that a survey found."""
         for lane in found:
             self._traces.setdefault(
@@ -79,7 +79,7 @@ class LaneMemory:
                 ),
             )
 
-    def walks(self, *, room: int, weights: Mapping[int, int], now: datetime) -> list[Walk]:
+    def walks(self, *, room: int, weights: Mapping[int, int], now: datetime) -> list[LaneScan]:
         """Return the lanes to walk for `room` free slots, in order, each from its bound."""
         waiting = list(self._next_turns(room))
         shares = deal_slots(waiting, room=room, weights=weights, after=self._turn)
@@ -92,11 +92,16 @@ class LaneMemory:
         return not any(trace.likely for trace in self._traces.values())
 
     def note(
-        self, walks: Iterable[Walk], claimed: Iterable[Claimed], *, now: datetime, took: timedelta
+        self,
+        walks: Iterable[LaneScan],
+        claimed: Iterable[ClaimedRun],
+        *,
+        now: datetime,
+        took: timedelta,
     ) -> None:
         """Remember what a claim returned and how long it took."""
         counts: dict[Lane, int] = {}
-        newest: dict[Lane, Claimed] = {}
+        newest: dict[Lane, ClaimedRun] = {}
         for run in claimed:
             lane = Lane(run.tenant_id, run.priority)
             counts[lane] = counts.get(lane, 0) + 1
@@ -122,17 +127,17 @@ class LaneMemory:
             last = lane.tenant
             yield WaitingLane(lane, trace.head_at, trace.likely)
 
-    def _walk(self, share: LaneShare, now: datetime) -> Walk:
+    def _walk(self, share: LaneShare, now: datetime) -> LaneScan:
         trace = self._traces[share.lane]
         if now - trace.walked_at >= trace.rest:
             trace.walked_at = now
             low = _HEAD
         else:
             low = min(trace.bound, (now - SETTLING, _NO_ID))
-        return Walk(lane=share.lane, low=low[0], low_id=low[1], share=share.limit)
+        return LaneScan(lane=share.lane, low=low[0], low_id=low[1], share=share.limit)
 
     def _record_lane(
-        self, walk: Walk, count: int, newest: Claimed | None, now: datetime, took: timedelta
+        self, walk: LaneScan, count: int, newest: ClaimedRun | None, now: datetime, took: timedelta
     ) -> None:
         trace = self._traces[walk.lane]
         if walk.low == _HEAD[0]:
@@ -148,7 +153,7 @@ class LaneMemory:
         trace.likely = min(DEEPEST, 4 * walk.share) if count >= walk.share else 2 * count
 
 
-def is_later(run: Claimed, other: Claimed) -> bool:
+def is_later(run: ClaimedRun, other: ClaimedRun) -> bool:
     """Return whether a run comes later in the index. Comparing ids is slower, so it comes last."""
     if run.ready_at == other.ready_at:
         return run.id > other.id

@@ -16,7 +16,7 @@ from rota.flow.dispatch.gated import GatedClaims
 from rota.flow.dispatch.guarded import InForce, claim_guarded, gates_in_force
 from rota.flow.dispatch.served import TenantScope
 from rota.store.driver import Connection
-from rota.store.live_runs import Claimed, Walk
+from rota.store.live_runs import ClaimedRun, LaneScan
 
 REFRESH_EVERY: Final = 1.0
 
@@ -52,8 +52,8 @@ class Limiting:
         return self.scope.tenant_ids(queue_id)
 
     async def claim_open(
-        self, conn: Connection, *, queue_id: int, walks: Sequence[Walk], room: int
-    ) -> list[Claimed]:
+        self, conn: Connection, *, queue_id: int, walks: Sequence[LaneScan], room: int
+    ) -> list[ClaimedRun]:
         return await claim_guarded(
             conn,
             session_id=self.session_id,
@@ -65,7 +65,7 @@ class Limiting:
             in_force=self._in_force,
         )
 
-    async def claim_gated(self, conn: Connection, *, queue_id: int, room: int) -> list[Claimed]:
+    async def claim_gated(self, conn: Connection, *, queue_id: int, room: int) -> list[ClaimedRun]:
         tenant_ids = self.tenant_ids(queue_id)
         if tenant_ids is not None and not tenant_ids:
             return []

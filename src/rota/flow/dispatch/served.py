@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from rota.core.tenancy import EVERY_TENANT, SERVES_EVERY_TENANT, ServedTenants
-from rota.store import names
+from rota.store import interning
 from rota.store.driver import Connection
 
 # How long the names are trusted once all of them were found.
@@ -35,7 +35,7 @@ class TenantScope:
         is_complete = len(self._ids) == len(self._names)
         if is_complete and now - self._looked_up < LOOK_UP_INTERVAL_S:
             return
-        self._ids = await names.known_tenant_ids(conn, self._names) if self._names else {}
+        self._ids = await interning.find_known_tenant_ids(conn, self._names) if self._names else {}
         self._looked_up = now
 
     def tenant_ids(self, queue_id: int) -> Sequence[int] | None:

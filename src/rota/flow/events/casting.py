@@ -32,7 +32,7 @@ from rota.core.time.schedule import Schedule
 from rota.store import gates, jobs, live_runs
 from rota.store.driver import Connection
 from rota.store.gates import NewGate
-from rota.store.jobs import Job, Record
+from rota.store.jobs import SkippedRun, StoredJob
 from rota.store.live_runs import NewRun
 
 # Runs per insert statement.
@@ -52,14 +52,14 @@ class Cast(NamedTuple):
 class Mould:
     """The fields that all runs of one job share."""
 
-    job: Job
+    job: StoredJob
     waiting: WaitingJob
     deadline: timedelta | None
     limits: tuple[JobLimit, ...]
     template: Any
 
     @staticmethod
-    def of(job: Job) -> "Mould | None":
+    def of(job: StoredJob) -> "Mould | None":
         """Return the template of a job; None if the job no longer waits for events, or if its
         trigger cannot be read, so that one such job does not block the others. Raise
         `NewerDocument` if only newer code can read it.
@@ -124,7 +124,7 @@ async def make_runs(
     """Create runs; an id that exists is skipped. Only a replay may repeat ids: an event is ingested
     once, and a batch is deleted together with the creation of its run.
     """
-    passing = await gates.put_many(conn, [gate for cast in casts for gate in cast.gates])
+    passing = await gates.put_gates(conn, [gate for cast in casts for gate in cast.gates])
     runs = [
         _build_run(
             cast,
@@ -134,7 +134,7 @@ async def make_runs(
         )
         for cast in casts
     ]
-    insert = live_runs.insert_many if trigger == "replay" else live_runs.insert_new
+    insert = live_runs.insert_runs if trigger == "replay" else live_runs.insert_new_runs
     created: list[UUID] = []
     for start in range(0, len(runs), BATCH):
         created += await insert(conn, runs[start : start + BATCH])
@@ -142,10 +142,10 @@ async def make_runs(
 
 
 async def record_none(
-    conn: Connection, job: Job, record: Record, *, trigger: str = "event"
+    conn: Connection, job: StoredJob, record: SkippedRun, *, trigger: str = "event"
 ) -> None:
     """Record why an event batch did not become a run."""
-    await jobs.record(conn, job, [record], trigger=trigger)
+    await jobs.record_skipped(conn, job, [record], trigger=trigger)
 
 
 def _build_run(cast: Cast, through: tuple[int, ...], *, now: datetime, trigger: str) -> NewRun:

@@ -29,11 +29,12 @@ from rota.core.ids import derive_event_run_id
 from rota.core.states import RunState
 from rota.core.submissions import encode_canonical
 from rota.flow.events.casting import Cast, Mould, make_runs, record_none
-from rota.store import arrivals, tenants
-from rota.store.arrivals import Place
+from rota.store import events as event_store
+from rota.store import tenants
 from rota.store.driver import Connection
-from rota.store.fitness import database_time
-from rota.store.jobs import Job, Record
+from rota.store.events import BatchKey
+from rota.store.jobs import SkippedRun, StoredJob
+from rota.store.server_check import read_database_time
 
 # Seconds. Waiting runs decrease over time at an unknown rate.
 AGAIN: Final = 5.0
@@ -68,14 +69,14 @@ class Decided:
     matches: dict[UUID, list[EventMatch]]
     moulds: dict[UUID, Mould]
     casts: list[Cast] = field(default_factory=list)
-    folds: dict[Place, BatchUpdate] = field(default_factory=dict)
+    folds: dict[BatchKey, BatchUpdate] = field(default_factory=dict)
 
 
 async def decide(conn: Connection, events: Sequence[ReceivedEvent], why: Occasion) -> Decided:
     """Match events with the jobs that wait for their types, and lock the batches that they join."""
     templates, newer = await _read_templates(conn, events, why)
     decided = Decided(matches={event.event_id: [] for event in events}, moulds=templates)
-    added: dict[Place, list[AddedEvent]] = defaultdict(list)
+    added: dict[BatchKey, list[AddedEvent]] = defaultdict(list)
     waiting = _index_by_type(templates.values())
     concerned = {
         kind: _select_templates(kind, waiting) for kind in {event.type for event in events}
@@ -101,7 +102,7 @@ async def carry_out(conn: Connection, decided: Decided, why: Occasion) -> list[U
     """Create the runs and store the batches; return the ids of the new runs."""
     folds = decided.folds
     members = [member for folded in folds.values() for member in folded.members.values()]
-    await arrivals.add_members(conn, members, tenant_id=why.tenant_id)
+    await event_store.add_members(conn, members, tenant_id=why.tenant_id)
     closed = Closing(conn, why)
     for (job_id, key), folded in folds.items():
         template = decided.moulds[job_id]
@@ -112,7 +113,7 @@ async def carry_out(conn: Connection, decided: Decided, why: Occasion) -> list[U
     casts = [*decided.casts, *await closed.casts()]
     await _check_quota(conn, casts, why.tenant_id)
     made = await make_runs(conn, casts, now=why.at, trigger=why.trigger) if casts else []
-    await arrivals.keep_piles(conn, {place: folded.open for place, folded in folds.items()})
+    await event_store.write_batches(conn, {place: folded.open for place, folded in folds.items()})
     return made
 
 
@@ -143,7 +144,7 @@ class Closing:
         run_ids = [batch.run_id for _, batch, _ in (*self._ripe, *self._skipped)]
         if not run_ids:
             return []
-        bodies = await arrivals.take_members(self._conn, run_ids)
+        bodies = await event_store.take_members(self._conn, run_ids)
         casts: list[Cast] = []
         for template, batch, key in self._ripe:
             try:
@@ -151,7 +152,9 @@ class Closing:
             except (ExpressionFailed, InvalidInput) as error:
                 self._skipped.append((template, batch, {"code": "payload", "message": str(error)}))
         for template, batch, reason in self._skipped:
-            record = Record(batch.run_id, self._why.at, RunState.SKIPPED, encode_canonical(reason))
+            record = SkippedRun(
+                batch.run_id, self._why.at, RunState.SKIPPED, encode_canonical(reason)
+            )
             await record_none(self._conn, template.job, record, trigger=self._why.trigger)
         return casts
 
@@ -165,7 +168,7 @@ class Newer(NamedTuple):
     match: EventMatch
 
     @classmethod
-    def of(cls, job: Job, error: NewerDocument) -> Self:
+    def of(cls, job: StoredJob, error: NewerDocument) -> Self:
         trigger = json.loads(job.schedule or "{}").get("event")
         parts = trigger.get("all_of", [trigger]) if isinstance(trigger, dict) else [trigger]
         names = [part.get("type") if isinstance(part, dict) else part for part in parts]
@@ -183,7 +186,7 @@ async def _read_templates(
     types = {name for kind in {event.type for event in events} for name in list_type_patterns(kind)}
     if not types:
         return {}, []
-    waiting = await arrivals.waiting_jobs(conn, types, tenant_id=why.tenant_id)
+    waiting = await event_store.find_waiting_jobs(conn, types, tenant_id=why.tenant_id)
     templates: dict[UUID, Mould] = {}
     newer: list[Newer] = []
     for job in waiting:
@@ -228,13 +231,13 @@ def _add_run(
 
 
 async def _join_batches(
-    conn: Connection, decided: Decided, added: dict[Place, list[AddedEvent]], why: Occasion
+    conn: Connection, decided: Decided, added: dict[BatchKey, list[AddedEvent]], why: Occasion
 ) -> None:
     """Lock event batches and add events to them. Uses the database's clock, like the duty that
     closes windows, because the clocks of nodes may differ.
     """
-    batches = await arrivals.open_piles(conn, added, tenant_id=why.tenant_id)
-    now = await database_time(conn)
+    batches = await event_store.lock_batches(conn, added, tenant_id=why.tenant_id)
+    now = await read_database_time(conn)
     for place, new in added.items():
         job_id, key = place
         name = partial(derive_event_run_id, job_id, at=why.named, key=key)
@@ -255,7 +258,7 @@ async def _check_quota(conn: Connection, casts: Sequence[Cast], tenant_id: int) 
     quota = read_stored_quotas(json.loads(casts[0].mould.job.quotas)).max_queued
     if quota is None:
         return
-    waiting = await tenants.count_queued(conn, tenant_id=tenant_id, most=quota + 1)
+    waiting = await tenants.count_queued(conn, tenant_id=tenant_id, limit=quota + 1)
     if waiting + len(casts) > quota:
         usage = f"{waiting} runs are waiting and these events add {len(casts)}"
         raise QuotaExceeded("max_queued", quota, usage, retry_after=AGAIN)

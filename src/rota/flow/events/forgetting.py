@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from rota.store import arrivals
-from rota.store.driver import Source
-from rota.store.fitness import database_time
+from rota.store import events
+from rota.store.driver import ConnectionSource
+from rota.store.server_check import read_database_time
 
 MOST: Final = 5_000
 EVERY: Final = 60.0
@@ -20,11 +20,11 @@ EVERY: Final = 60.0
 class Forgetting:
     """Deletes the keys of events older than `keep`, as a background duty."""
 
-    source: Source
+    source: ConnectionSource
     keep: timedelta
 
     async def tick(self) -> float:
         async with self.source.acquire() as conn:
-            before = await database_time(conn) - self.keep
-            deleted = await arrivals.prune_keys(conn, before=before, most=MOST)
+            before = await read_database_time(conn) - self.keep
+            deleted = await events.prune_keys(conn, before=before, limit=MOST)
         return 0.0 if deleted >= MOST else EVERY

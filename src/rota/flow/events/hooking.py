@@ -16,7 +16,7 @@ from rota.core.event_rules.hooks import SignatureStyle
 from rota.flow.events.taking import Taken, take
 from rota.store import hooks
 from rota.store.driver import Connection
-from rota.store.walls import behind_wall
+from rota.store.row_level_security import tenant_scope
 
 REPLAYED: Final = (
     "this request was accepted before and its event has expired; a signature without a timestamp "
@@ -46,8 +46,8 @@ async def hear(
     new_id: Callable[[], UUID],
 ) -> Taken:
     """Ingest the event of a request. Raise `Unauthenticated` if its signature is invalid."""
-    hook = await hooks.find(conn, handed.hook_id)
-    secrets = hooks.secrets_of(hook, master)
+    hook = await hooks.find_hook(conn, handed.hook_id)
+    secrets = hooks.decrypt_secrets(hook, master)
     try:
         sent_id = signed.verify_request(
             SignatureStyle(hook.style), handed.headers, handed.body, secrets, now=now
@@ -59,9 +59,9 @@ async def hear(
     event = signed.build_hook_event(
         hook.type, source, sent_id, handed.read(handed.body), handed.headers
     )
-    async with behind_wall(conn, hook.tenant_id) as taken_at:
-        await hooks.touch(conn, hook.id)
-        is_replay = hook.style == SignatureStyle.GITHUB and not await hooks.remember(
+    async with tenant_scope(conn, hook.tenant_id) as taken_at:
+        await hooks.record_use(conn, hook.id)
+        is_replay = hook.style == SignatureStyle.GITHUB and not await hooks.record_delivery(
             conn, hook, bytes.fromhex(sent_id)
         )
         taken = await take(conn, hook.tenant_id, [event], now=taken_at, new_id=new_id)

@@ -36,10 +36,10 @@ from rota.flow.events.taking import take
 from rota.runtime.backoff import Backoff
 from rota.runtime.service import Duty
 from rota.runtime.stop import Halt
-from rota.store import hints, names, sources
-from rota.store.driver import Source as Connections
-from rota.store.fitness import database_time
-from rota.store.sources import Hold, Progress, Reader
+from rota.store import event_sources, hints, interning
+from rota.store.driver import ConnectionSource as Connections
+from rota.store.event_sources import SourceLease, SourceProgress, SourceReaderId
+from rota.store.server_check import read_database_time
 from rota.store.transaction import transaction
 
 # Long enough to ingest a batch while the database is slow. A process that stops releases its lease.
@@ -89,7 +89,7 @@ class ListeningToSource:
     shown: str
     new_id: Callable[[], UUID]
     emit: Emit
-    _held: Hold | None = None
+    _held: SourceLease | None = None
     _source: Source | None = None
     _renewed: float = float("-inf")
     _lag: int | None = None
@@ -140,16 +140,18 @@ class ListeningToSource:
         if held is not None:
             try:
                 async with self.connections.acquire() as conn:
-                    await sources.release(conn, held)
+                    await event_sources.release_source(conn, held)
             except RotaError:
                 return  # the lease expires
 
-    async def _hold(self) -> Hold | None:
+    async def _hold(self) -> SourceLease | None:
         wanted = self.wanted
         async with self.connections.acquire() as conn:
-            tenant_id = (await names.tenant_ids(conn, [wanted.tenant]))[wanted.tenant]
-            reader = Reader(tenant_id=tenant_id, name=wanted.name, owner=self._owner)
-            held = await sources.hold(conn, reader, kind=wanted.kind, shown=self.shown, ttl=TTL)
+            tenant_id = (await interning.find_tenant_ids(conn, [wanted.tenant]))[wanted.tenant]
+            reader = SourceReaderId(tenant_id=tenant_id, name=wanted.name, owner=self._owner)
+            held = await event_sources.lease_source(
+                conn, reader, kind=wanted.kind, reader_name=self.shown, ttl=TTL
+            )
         if held is None:
             return None
         self._held, self._renewed = held, self.clock.monotonic()
@@ -159,7 +161,7 @@ class ListeningToSource:
         await self._ask(self._source.open(held.position))
         return held
 
-    async def _read(self, held: Hold) -> bool:
+    async def _read(self, held: SourceLease) -> bool:
         """Read, ingest and acknowledge one batch; return whether there was one."""
         assert self._source is not None  # noqa: S101
         await self._look_at_lag(self._source)
@@ -175,23 +177,23 @@ class ListeningToSource:
         self._most = min(self.wanted.most, self._most * 2)
         return True
 
-    async def _take(self, held: Hold, batch: Batch) -> None:
+    async def _take(self, held: SourceLease, batch: Batch) -> None:
         """Commit the events, their runs and the position, all or nothing."""
         events, refused = self._events(batch.messages)
         async with self.connections.acquire() as conn:
             async with transaction(conn):
-                now = await database_time(conn)
+                now = await read_database_time(conn)
                 taken = await take(conn, held.reader.tenant_id, events, now=now, new_id=self.new_id)
-                progress = Progress(
+                progress = SourceProgress(
                     position=batch.position,
                     taken=len(events) - taken.duplicates,
                     refused=len(refused),
                     lag=self._lag,
                     error=refused[-1].reason if refused else None,
                 )
-                await sources.advance(conn, held, progress, ttl=TTL)
+                await event_sources.store_progress(conn, held, progress, ttl=TTL)
             if taken.made:
-                await hints.give(conn, hints.RUNS)
+                await hints.send_hint(conn, hints.RUNS_CHANNEL)
         self._renewed = self.clock.monotonic()
         for refusal in refused:
             self.emit(refusal)
@@ -223,12 +225,12 @@ class ListeningToSource:
         if now - self._looked >= LOOK_AT_LAG_EVERY:
             self._lag, self._looked = await self._ask(source.lag()), now
 
-    async def _renew(self, held: Hold) -> None:
+    async def _renew(self, held: SourceLease) -> None:
         """Renew the lease of an idle source from time to time."""
         if self.clock.monotonic() - self._renewed < RENEW_EVERY.total_seconds():
             return
         async with self.connections.acquire() as conn:
-            await sources.advance(conn, held, Progress(lag=self._lag), ttl=TTL)
+            await event_sources.store_progress(conn, held, SourceProgress(lag=self._lag), ttl=TTL)
         self._renewed = self.clock.monotonic()
 
     async def _failed(self, error: Exception) -> float:
@@ -237,7 +239,7 @@ class ListeningToSource:
         await self._close()
         if held is not None:
             async with self.connections.acquire() as conn:
-                await sources.fail(conn, held, reason)
+                await event_sources.store_error(conn, held, reason)
         name, kind = self.wanted.name, self.wanted.kind
         self.emit(SourceFailed(source=name, kind=kind, reason=reason, pause=pause))
         return pause.total_seconds()

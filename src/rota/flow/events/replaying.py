@@ -19,10 +19,10 @@ from rota.core.ids import build_id
 from rota.core.submissions import encode_canonical
 from rota.core.time import moments
 from rota.flow.events.deciding import Occasion, carry_out, decide
-from rota.store import arrivals, jobs
-from rota.store.arrivals import FIRST_ID, LAST_ID, Range, Row
+from rota.store import events, jobs
 from rota.store.driver import Connection
-from rota.store.transaction import joined
+from rota.store.events import FIRST_ID, LAST_ID, EventRange, EventRow
+from rota.store.transaction import join_transaction
 
 # Events that are matched at a time.
 BATCH: Final = 500
@@ -43,9 +43,9 @@ class Replayed(NamedTuple):
     made: tuple[UUID, ...]
 
 
-def range_of(which: ReplayFilter) -> Range:
+def range_of(which: ReplayFilter) -> EventRange:
     """Return a filter as a range of event ids, which begin with the time of arrival."""
-    return Range(
+    return EventRange(
         from_id=FIRST_ID if which.since is None else build_id(which.since, bytes(10)),
         before=LAST_ID if which.until is None else build_id(which.until, bytes(10)),
         type=which.type,
@@ -59,8 +59,8 @@ async def count(conn: Connection, which: ReplayFilter, *, tenant_id: int, now: d
     await _refuse_foreign(conn, which, tenant_id)
     until = now + _STEP
     wanted = range_of(replay_rules.limit_until(which, until))
-    found = await arrivals.count(
-        conn, wanted, tenant_id=tenant_id, most=replay_rules.REPLAY_EVENTS_MAX + 1
+    found = await events.count_events(
+        conn, wanted, tenant_id=tenant_id, limit=replay_rules.REPLAY_EVENTS_MAX + 1
     )
     promise = BulkConfirmation(count=replay_rules.check_count(found), until=until)
     return Counted(found, replay_rules.create_token(which, promise, tenant_id=tenant_id))
@@ -75,14 +75,14 @@ async def replay(
     wanted = range_of(replay_rules.limit_until(which, promise.until))
     why = Occasion(tenant_id=tenant_id, at=now, replay=promise.until, only=which.job_id)
     done, made, after = 0, [], FIRST_ID
-    async with joined(conn):
+    async with join_transaction(conn):
         await _refuse_foreign(conn, which, tenant_id)
-        found = await arrivals.count(
-            conn, wanted, tenant_id=tenant_id, most=replay_rules.REPLAY_EVENTS_MAX + 1
+        found = await events.count_events(
+            conn, wanted, tenant_id=tenant_id, limit=replay_rules.REPLAY_EVENTS_MAX + 1
         )
         replay_rules.check_not_grown(found, promise)
-        while rows := await arrivals.choose(
-            conn, wanted, tenant_id=tenant_id, after=after, most=BATCH
+        while rows := await events.select_events(
+            conn, wanted, tenant_id=tenant_id, after=after, limit=BATCH
         ):
             after = rows[-1].id
             made += await _match_again(conn, rows, why)
@@ -90,7 +90,7 @@ async def replay(
     return Replayed(done, tuple(made))
 
 
-async def _match_again(conn: Connection, rows: list[Row], why: Occasion) -> list[UUID]:
+async def _match_again(conn: Connection, rows: list[EventRow], why: Occasion) -> list[UUID]:
     name = moments.to_rfc3339(why.named)
     new = [row for row in rows if not _has_replay(row, name)]
     decided = await decide(conn, [_event_of_row(row) for row in new], why)
@@ -100,15 +100,15 @@ async def _match_again(conn: Connection, rows: list[Row], why: Occasion) -> list
         if matches
     }
     if texts:
-        await arrivals.add_matches(conn, texts, tenant_id=why.tenant_id)
+        await events.add_matches(conn, texts, tenant_id=why.tenant_id)
     return await carry_out(conn, decided, why)
 
 
-def _has_replay(row: Row, name: str) -> bool:
+def _has_replay(row: EventRow, name: str) -> bool:
     return any(match.get("replay") == name for match in json.loads(row.matches))
 
 
-def _event_of_row(row: Row) -> ReceivedEvent:
+def _event_of_row(row: EventRow) -> ReceivedEvent:
     shown = json.loads(row.body)
     return ReceivedEvent(
         event_id=row.id,
@@ -124,6 +124,6 @@ def _event_of_row(row: Row) -> ReceivedEvent:
 async def _refuse_foreign(conn: Connection, which: ReplayFilter, tenant_id: int) -> None:
     if which.job_id is None:
         return
-    job = (await jobs.read(conn, [which.job_id])).get(which.job_id)
+    job = (await jobs.read_jobs(conn, [which.job_id])).get(which.job_id)
     if job is None or job.tenant_id != tenant_id:
         raise NotFound("job", str(which.job_id))

@@ -15,11 +15,11 @@ from rota.core.errors import NewerDocument
 from rota.core.time.trigger import AllOf
 from rota.flow.events.casting import Mould, make_runs
 from rota.flow.events.deciding import Closing, Occasion
-from rota.store import arrivals, jobs
-from rota.store.arrivals import Ripe, pile_of
-from rota.store.driver import Connection, Source
-from rota.store.fitness import database_time
-from rota.store.jobs import Job
+from rota.store import events, jobs
+from rota.store.driver import Connection, ConnectionSource
+from rota.store.events import DueBatch, to_batch
+from rota.store.jobs import StoredJob
+from rota.store.server_check import read_database_time
 from rota.store.transaction import transaction
 
 MOST: Final = 100
@@ -30,7 +30,7 @@ EVERY: Final = 1.0
 class Ripening:
     """Closes event windows as a background duty. Calls `on_runs_created` for new runs."""
 
-    source: Source
+    source: ConnectionSource
     made: Callable[[], object]
 
     async def tick(self) -> float:
@@ -44,22 +44,22 @@ class Ripening:
 async def ripen(conn: Connection, *, most: int = MOST) -> int:
     """Close at most `limit` due event batches and create their runs; return how many were due."""
     async with transaction(conn):
-        now = await database_time(conn)
-        due = await arrivals.ripe_piles(conn, most=most)
+        now = await read_database_time(conn)
+        due = await events.lock_due_batches(conn, limit=most)
         if not due:
             return 0
-        found = await jobs.read(conn, [batch.job_id for batch in due])
+        found = await jobs.read_jobs(conn, [batch.job_id for batch in due])
         templates = _read_templates(found)
         # Batches of jobs that only newer code can read are left to a node that can.
         due = [batch for batch in due if batch.job_id in templates or batch.job_id not in found]
         for tenant_id in sorted({batch.tenant_id for batch in due}):
             mine = [batch for batch in due if batch.tenant_id == tenant_id]
             await _close_batches(conn, mine, templates, Occasion(tenant_id=tenant_id, at=now))
-        await arrivals.keep_piles(conn, {(batch.job_id, batch.key): None for batch in due})
+        await events.write_batches(conn, {(batch.job_id, batch.key): None for batch in due})
     return len(due)
 
 
-def _read_templates(found: Mapping[UUID, Job]) -> dict[UUID, Mould | None]:
+def _read_templates(found: Mapping[UUID, StoredJob]) -> dict[UUID, Mould | None]:
     templates: dict[UUID, Mould | None] = {}
     for job_id, job in found.items():
         with suppress(NewerDocument):
@@ -68,7 +68,7 @@ def _read_templates(found: Mapping[UUID, Job]) -> dict[UUID, Mould | None]:
 
 
 async def _close_batches(
-    conn: Connection, due: list[Ripe], templates: dict[UUID, Mould | None], why: Occasion
+    conn: Connection, due: list[DueBatch], templates: dict[UUID, Mould | None], why: Occasion
 ) -> None:
     closing = Closing(conn, why)
     discarded = []
@@ -78,11 +78,11 @@ async def _close_batches(
             # The job was deleted, or its trigger has changed: the events are discarded.
             discarded.append(row.run_id)
         elif isinstance(template.waiting.trigger.grouping, AllOf):
-            closing.given_up(template, pile_of(row), row.key)
+            closing.given_up(template, to_batch(row), row.key)
         else:
-            closing.ripe(template, pile_of(row), row.key)
+            closing.ripe(template, to_batch(row), row.key)
     casts = await closing.casts()
     if casts:
         await make_runs(conn, casts, now=why.at, trigger=why.trigger)
     if discarded:
-        await arrivals.take_members(conn, discarded)
+        await events.take_members(conn, discarded)

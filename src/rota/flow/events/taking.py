@@ -16,10 +16,10 @@ from rota.core.event_rules.event import EVENTS_PER_REQUEST_MAX, NewEvent, Receiv
 from rota.core.event_rules.matching import EventMatch
 from rota.core.submissions import encode_canonical, prefix_errors
 from rota.flow.events.deciding import Decided, Occasion, carry_out, decide
-from rota.store import arrivals
-from rota.store.arrivals import Known, NewRow
+from rota.store import events as event_store
 from rota.store.driver import Connection
-from rota.store.transaction import joined
+from rota.store.events import KnownEvent, NewEventRow
+from rota.store.transaction import join_transaction
 
 __all__ = ["NewEvent", "Taken", "TakenEvent", "take", "take_checked"]
 
@@ -71,8 +71,8 @@ async def take_checked(
     # If a request has the same event twice, the first is used.
     first = {event.digest: event for event in reversed(handed_in)}
     why = Occasion(tenant_id=tenant_id, at=now)
-    async with joined(conn):
-        fresh = await arrivals.claim_keys(
+    async with join_transaction(conn):
+        fresh = await event_store.claim_keys(
             conn,
             {digest: event.event_id for digest, event in first.items()},
             tenant_id=tenant_id,
@@ -84,7 +84,7 @@ async def take_checked(
         await _store_events(conn, new, decided, why)
         made = await carry_out(conn, decided, why)
         seen = [digest for digest in first if digest not in fresh]
-        known = await arrivals.find_known(conn, seen, tenant_id=tenant_id) if seen else {}
+        known = await event_store.find_known(conn, seen, tenant_id=tenant_id) if seen else {}
         taken = [_result_of(event, first[event.digest], decided, known) for event in handed_in]
     return Taken(tuple(taken), tuple(made))
 
@@ -108,7 +108,7 @@ async def _store_events(
     conn: Connection, events: Sequence[ReceivedEvent], decided: Decided, why: Occasion
 ) -> None:
     rows = [
-        NewRow(
+        NewEventRow(
             id=event.event_id,
             type=event.type,
             source=event.source,
@@ -120,11 +120,11 @@ async def _store_events(
         for event in events
     ]
     if rows:
-        await arrivals.insert_events(conn, rows, tenant_id=why.tenant_id, received_at=why.at)
+        await event_store.insert_events(conn, rows, tenant_id=why.tenant_id, received_at=why.at)
 
 
 def _result_of(
-    event: ReceivedEvent, first: ReceivedEvent, decided: Decided, known: dict[bytes, Known]
+    event: ReceivedEvent, first: ReceivedEvent, decided: Decided, known: dict[bytes, KnownEvent]
 ) -> TakenEvent:
     """Return the result of an event. `first` is the event that it repeats, or itself."""
     matches = decided.matches.get(first.event_id)

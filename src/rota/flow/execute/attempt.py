@@ -20,7 +20,7 @@ from rota.core.policy import Policy
 from rota.core.secret_references import REFERENCE_START, insert_secrets
 from rota.core.tenancy import DEFAULT_TENANT
 from rota.flow.execute.output import Output
-from rota.store.live_runs import Claimed
+from rota.store.live_runs import ClaimedRun
 
 if TYPE_CHECKING:
     from rota.flow.execute.breakers import Passage
@@ -54,7 +54,7 @@ class Span(Protocol):
 class Trace(Protocol):
     """Starts the span of an attempt that starts in `ahead` seconds."""
 
-    def __call__(self, run: Claimed, kind: str, *, ahead: float) -> Span: ...
+    def __call__(self, run: ClaimedRun, kind: str, *, ahead: float) -> Span: ...
 
 
 class Attempt:
@@ -91,7 +91,7 @@ class Attempt:
 
     def __init__(
         self,
-        run: Claimed,
+        run: ClaimedRun,
         kind: str,
         policy: Policy,
         payload: str | None,

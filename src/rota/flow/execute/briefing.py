@@ -13,10 +13,10 @@ import msgspec
 
 from rota.contract.policy import read_policy_or_unreadable
 from rota.core.policy import Policy
-from rota.store import jobs, names
-from rota.store.driver import Source
-from rota.store.jobs import Payload
-from rota.store.live_runs import Claimed
+from rota.store import interning, jobs
+from rota.store.driver import ConnectionSource
+from rota.store.jobs import JobPayload
+from rota.store.live_runs import ClaimedRun
 
 # Payloads are at most 256 KB each; larger ones than `CACHED_PAYLOAD_MAX` are read again every time.
 KNOWN_JOBS_MAX: Final = 50_000
@@ -42,7 +42,7 @@ NO_JOB: Final = JobBrief(None, forbids_overlap=False, is_large=False)
 
 
 class Briefing:
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ConnectionSource) -> None:
         self._source = source
         self.policies: dict[int, Policy] = {}
         # Tenant names, which never change; "" for a deleted tenant.
@@ -52,7 +52,7 @@ class Briefing:
     def policy(self, policy_id: int) -> Policy:
         return self.policies[policy_id]
 
-    async def brief(self, runs: Sequence[Claimed]) -> list[JobBrief]:
+    async def brief(self, runs: Sequence[ClaimedRun]) -> list[JobBrief]:
         """Load missing policies and tenant names; return the job data of each run."""
         unknown = {run.policy_id for run in runs} - self.policies.keys()
         nameless = {run.tenant_id for run in runs} - self.tenants.keys()
@@ -82,19 +82,19 @@ class Briefing:
         found: dict[Version, JobBrief] = {}
         async with self._source.acquire() as conn:
             if unknown:
-                bodies = await names.policies(conn, sorted(unknown))
+                bodies = await interning.read_policies(conn, sorted(unknown))
                 for policy_id, body in bodies.items():
                     self.policies[policy_id] = read_policy_or_unreadable(msgspec.json.decode(body))
             if lacking:
                 found = dict.fromkeys(lacking, GONE)
-                for row in await jobs.payloads(conn, sorted(lacking)):
+                for row in await jobs.read_payloads(conn, sorted(lacking)):
                     found[row.id, row.version] = known_of(row)
         self._keep(found)
         return found
 
     async def _name_tenants(self, ids: set[int]) -> None:
         async with self._source.acquire() as conn:
-            found = await names.tenant_names(conn, sorted(ids))
+            found = await interning.read_tenant_names(conn, sorted(ids))
         self.tenants |= {tenant_id: found.get(tenant_id, "") for tenant_id in ids}
 
     def _keep(self, found: dict[Version, JobBrief]) -> None:
@@ -104,6 +104,6 @@ class Briefing:
             self._known.popitem(last=False)
 
 
-def known_of(row: Payload) -> JobBrief:
+def known_of(row: JobPayload) -> JobBrief:
     is_large = row.payload is not None and len(row.payload) > LARGEST_KEPT
     return JobBrief(row.payload, row.forbids_overlap, is_large)

@@ -26,9 +26,9 @@ from rota.flow.execute.briefing import Briefing, JobBrief
 from rota.flow.execute.effects import StageEffects
 from rota.flow.execute.stage import Stage
 from rota.flow.execute.unfolding import UNFOLDING
-from rota.store.live_runs import Claimed
-from rota.store.logs import Piece
-from rota.store.notes import Progress
+from rota.store.checkpoints import RunProgress
+from rota.store.live_runs import ClaimedRun
+from rota.store.logs import LogPiece
 
 # Claiming pauses when more endings than this many times the slots wait to be stored.
 BACKLOG: Final = 2
@@ -80,8 +80,8 @@ class Crew:
         self.running: dict[UUID, Attempt] = {}
         # Claimed batches until their job data is loaded, and runs that are handed back because
         # loading failed.
-        self._loading: dict[int, Sequence[Claimed]] = {}
-        self._handed_back: dict[UUID, Claimed] = {}
+        self._loading: dict[int, Sequence[ClaimedRun]] = {}
+        self._handed_back: dict[UUID, ClaimedRun] = {}
         # Executors of the attempts that were last stopped because the lease was about to expire.
         self._stopped_for_lease: tuple[Executor, ...] = ()
         self.stuck = 0
@@ -96,7 +96,7 @@ class Crew:
         self._ended: deque[EndedAttempt] = deque()
         self._noted: dict[int, Attempt] = {}
         # Output that was last taken for storing; until the next take it may not be stored.
-        self._being_stored: list[Piece] = []
+        self._being_stored: list[LogPiece] = []
         # Written by the attempt loop's thread, emptied here.
         self._reported_endings: deque[tuple[Attempt, EndedAttempt, bool]] = deque()
         self._is_called = False
@@ -117,7 +117,7 @@ class Crew:
     def stage(self) -> Stage:
         return self._stage
 
-    async def begin(self, runs: Sequence[Claimed], *, gated: bool = False) -> None:
+    async def begin(self, runs: Sequence[ClaimedRun], *, gated: bool = False) -> None:
         """Start claimed runs. From now on the heartbeat renews them.
 
         If reading their job data fails, they are handed back at no cost, because their handlers
@@ -139,7 +139,7 @@ class Crew:
         self._stage.begin(attempts)
 
     def _create_attempts(
-        self, runs: Sequence[Claimed], briefs: Sequence[JobBrief], *, gated: bool
+        self, runs: Sequence[ClaimedRun], briefs: Sequence[JobBrief], *, gated: bool
     ) -> list[Attempt]:
         """Create an attempt for each run; the heartbeat renews either all of them or none."""
         policies, by_kind, kinds = self._briefing.policies, self._by_kind, self._kinds
@@ -160,7 +160,7 @@ class Crew:
         self.running.update(attempts)
         return list(attempts.values())
 
-    def _hand_back(self, runs: Sequence[Claimed]) -> None:
+    def _hand_back(self, runs: Sequence[ClaimedRun]) -> None:
         """End attempts whose handlers never started: their runs wait again."""
         for run in runs:
             self._handed_back[run.id] = run
@@ -250,11 +250,11 @@ class Crew:
         if places:
             self._gates_freed()
 
-    def take_last_words(self, ended: Sequence[EndedAttempt]) -> list[Piece]:
+    def take_last_words(self, ended: Sequence[EndedAttempt]) -> list[LogPiece]:
         """Return the output of ended attempts that may not be stored yet. Output that is being
         stored at this moment is included again: storing it twice changes nothing.
         """
-        pieces: list[Piece] = []
+        pieces: list[LogPiece] = []
         if self._being_stored:
             runs = {ending.run_id for ending in ended}
             pieces += [piece for piece in self._being_stored if piece.run_id in runs]
@@ -263,13 +263,15 @@ class Crew:
             if attempt is None or attempt.output is None or attempt.attempt != ending.attempt:
                 continue
             run, chunks = attempt.run, attempt.output.take(MOST_LAST_WORDS)
-            pieces += [Piece(run.id, run.attempt, c.seq, c.stream, c.at, c.chunk) for c in chunks]
+            pieces += [
+                LogPiece(run.id, run.attempt, c.seq, c.stream, c.at, c.chunk) for c in chunks
+            ]
         return pieces
 
-    def take_notes(self, most: int) -> tuple[list[Piece], list[Progress]]:
+    def take_notes(self, most: int) -> tuple[list[LogPiece], list[RunProgress]]:
         """Return output and progress that is not stored yet."""
-        pieces: list[Piece] = []
-        reports: list[Progress] = []
+        pieces: list[LogPiece] = []
+        reports: list[RunProgress] = []
         for key in list(self._noted):
             attempt = self._noted.pop(key)
             run = attempt.run
@@ -277,13 +279,13 @@ class Crew:
                 room = most - len(pieces)
                 chunks = attempt.output.take(room)
                 pieces += [
-                    Piece(run.id, run.attempt, c.seq, c.stream, c.at, c.chunk) for c in chunks
+                    LogPiece(run.id, run.attempt, c.seq, c.stream, c.at, c.chunk) for c in chunks
                 ]
                 if len(chunks) == room:
                     self._noted[key] = attempt
             progress = attempt.take_progress()
             if progress is not None:
-                reports.append(Progress(run.id, run.attempt, *progress))
+                reports.append(RunProgress(run.id, run.attempt, *progress))
             if len(pieces) >= most:
                 break
         self._being_stored = pieces

@@ -21,11 +21,11 @@ from rota.core.states import RunState
 from rota.flow.execute.attempt import Attempt
 from rota.flow.execute.handing import Handing, page_of
 from rota.flow.execute.performing import result_of
-from rota.store import live_runs, notes, sealed
+from rota.store import checkpoints, encrypted_secrets, live_runs
 from rota.store.driver import Connection, Pool
-from rota.store.graph_maps import Fence
-from rota.store.live_runs import Ending
-from rota.store.pool import Access, open_pool
+from rota.store.graph_maps import AttemptFence
+from rota.store.live_runs import RunEnding
+from rota.store.pool import DatabaseAccess, open_pool
 
 POOL_SIZE: Final = 4
 MOST_CHECKPOINT: Final = 256_000
@@ -39,7 +39,7 @@ class StageEffects:
 
     def __init__(
         self,
-        access: Access,
+        access: DatabaseAccess,
         *,
         session_id: UUID,
         now: Callable[[], datetime],
@@ -68,7 +68,7 @@ class StageEffects:
                 remedy="set api.master_key to the same key file as on the API server",
             )
         async with (await self._connections()).acquire() as conn:
-            return await sealed.open_for_worker(
+            return await encrypted_secrets.decrypt_for_worker(
                 conn, tenant_id=attempt.run.tenant_id, names=names, master=master
             )
 
@@ -81,7 +81,7 @@ class StageEffects:
                 "checkpoint", len(encoded), f"must be at most {MOST_CHECKPOINT} bytes"
             )
         async with (await self._connections()).acquire() as conn:
-            await notes.save_checkpoint(
+            await checkpoints.save_checkpoint(
                 conn,
                 run_id=attempt.run_id,
                 attempt=attempt.attempt,
@@ -93,7 +93,7 @@ class StageEffects:
         if attempt.attempt == 1:
             return None
         async with (await self._connections()).acquire() as conn:
-            note = (await notes.get(conn, [attempt.run_id])).get(attempt.run_id)
+            note = (await checkpoints.get_notes(conn, [attempt.run_id])).get(attempt.run_id)
         if note is None or note.checkpoint is None:
             return None
         return msgspec.json.decode(note.checkpoint)
@@ -121,7 +121,7 @@ class StageEffects:
         if attempt.veil is not None:
             attempt.veil.refuse(items, "items")
         if attempt.handing is None:
-            fence = Fence(attempt.run_id, attempt.attempt, self._session_id)
+            fence = AttemptFence(attempt.run_id, attempt.attempt, self._session_id)
             attempt.handing = Handing(
                 self._connect,
                 fence,
@@ -134,8 +134,8 @@ class StageEffects:
         return await page_of(self._connect, attempt.run_id, step, after)
 
     async def _complete(self, conn: Connection, attempt: Attempt, result: str | None) -> None:
-        ending = Ending(attempt.run_id, attempt.attempt, RunState.SUCCEEDED, None, result)
-        moved = await live_runs.finish(conn, session_id=self._session_id, endings=[ending])
+        ending = RunEnding(attempt.run_id, attempt.attempt, RunState.SUCCEEDED, None, result)
+        moved = await live_runs.finish_runs(conn, session_id=self._session_id, endings=[ending])
         if moved.get(attempt.run_id) is not RunState.SUCCEEDED:
             raise LeaseLost(thing="run", id=attempt.run_id)
 

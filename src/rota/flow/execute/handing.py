@@ -19,7 +19,7 @@ from rota.core.maps import MEMBER_BATCH_MAX, MEMBERS_MAX, UNFINISHED_MEMBERS_MAX
 from rota.flow.execute.performing import reach, without_nul
 from rota.store import graph_maps, graph_views
 from rota.store.driver import Connection
-from rota.store.graph_maps import Fence, Source
+from rota.store.graph_maps import AttemptFence, MapSourceRow
 
 MOST_ITEM: Final = 256_000
 # Characters in one row of items, which is read and written as a whole.
@@ -40,7 +40,7 @@ class Handing:
     def __init__(
         self,
         connect: Connect,
-        fence: Fence,
+        fence: AttemptFence,
         *,
         handed: Callable[[], object],
         is_stopped: Callable[[], bool],
@@ -49,7 +49,7 @@ class Handing:
         self._fence = fence
         self._handed = handed
         self._is_stopped = is_stopped
-        self._source: Source | None = None
+        self._source: MapSourceRow | None = None
         self._yielded = 0
 
     async def hand_out(self, items: Sequence[object]) -> None:
@@ -64,9 +64,9 @@ class Handing:
             await self._store_row(row, number)
             self._yielded += number
 
-    async def _find_source(self) -> Source:
+    async def _find_source(self) -> MapSourceRow:
         async with self._connect() as conn:
-            found = await graph_maps.source(conn, self._fence)
+            found = await graph_maps.find_source(conn, self._fence)
         if found is None:
             raise Fail(NO_SOURCE)
         self._source = found
@@ -77,7 +77,7 @@ class Handing:
         while True:
             source = self._source or await self._find_source()
             async with self._connect() as conn:
-                kept = await graph_maps.hand_out(
+                kept = await graph_maps.store_items(
                     conn, source, self._fence, items=row, number=number, room=UNFINISHED_MEMBERS_MAX
                 )
             if kept:
@@ -122,7 +122,7 @@ async def page_of(connect: Connect, run_id: UUID, step: str, after: int) -> list
     """Return the next members of a map in the graph run that this run is a step of."""
     async with connect() as conn:
         which = await find_map(conn, run_id, step)
-        ended = await graph_maps.results(conn, which, after=after, most=PAGE)
+        ended = await graph_maps.read_results(conn, which, after=after, limit=PAGE)
     return [
         MapMember(
             index=member.member,
@@ -135,7 +135,7 @@ async def page_of(connect: Connect, run_id: UUID, step: str, after: int) -> list
 
 async def find_map(conn: Connection, run_id: UUID, step: str) -> MapIdentity:
     """Return the map with this step name in the graph run of a run."""
-    place = await graph_views.place_of(conn, run_id=run_id, step=step)
+    place = await graph_views.find_map(conn, run_id=run_id, step=step)
     if place is None:
         raise Fail(f"map {step!r} not found in the graph of this run")
     return place

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Final, NamedTuple
 
 from rota.core.executor import Stream
-from rota.store.logs import ATTEMPT_LOG_MAX_BYTES, LOG_CUT
+from rota.store.logs import ATTEMPT_LOG_MAX_BYTES, LOG_TRUNCATED_LINE
 
 # Bytes stored as one row (reliability 5.9).
 MOST_PIECE: Final = 16_000
@@ -64,7 +64,7 @@ class Output:
             self._append(stream, chunk[:room], at)
             if len(chunk) > room:
                 self._cut = True
-                self._append(Stream.ROTA, LOG_CUT, at)
+                self._append(Stream.ROTA, LOG_TRUNCATED_LINE, at)
 
     def take(self, most: int) -> list[Said]:
         """Return the oldest pieces, at most `limit`."""

@@ -27,8 +27,8 @@ from rota.core.log_events import Emit, LeaseOverrun, WorkerIsolated
 from rota.runtime import child_groups
 from rota.runtime.stop import Halt
 from rota.store import sessions
-from rota.store.pool import Access, Line
-from rota.store.sessions import Beat
+from rota.store.pool import DatabaseAccess, DedicatedConnection
+from rota.store.sessions import HeartbeatResponse
 
 # Seconds that the engine has to stop after a lost lease before the process is killed.
 LAST_WORDS: Final = 3.0
@@ -51,11 +51,11 @@ class LeasedAttempts(Protocol):
 class Vouching:
     """Calls `apply_response` in the engine's loop with each heartbeat response."""
 
-    access: Access
+    access: DatabaseAccess
     session_id: UUID
     attempts: LeasedAttempts
     trust: LeaseValidity
-    heed: Callable[[Beat], object]
+    heed: Callable[[HeartbeatResponse], object]
     end: Callable[[int], object]
     emit: Emit
     name: str = "heartbeat"
@@ -114,7 +114,7 @@ class Heart:
             self._loop.close()
 
     async def _main(self) -> None:
-        trust, line = self._vouching.trust, Line(self._vouching.access)
+        trust, line = self._vouching.trust, DedicatedConnection(self._vouching.access)
         trust.renew(time.monotonic())
         self._guard()
         try:
@@ -129,14 +129,14 @@ class Heart:
         finally:
             line.close()
 
-    async def _beat(self, line: Line, sent: float) -> bool:
+    async def _beat(self, line: DedicatedConnection, sent: float) -> bool:
         """Send one heartbeat; return False if the database did not respond in time."""
         vouching = self._vouching
         ttl = vouching.trust.lease.ttl
         try:
             async with asyncio.timeout(self._limit(line)), line.acquire() as conn:
                 running = vouching.attempts.held_runs()
-                beat = await sessions.beat(
+                beat = await sessions.send_heartbeat(
                     conn, session_id=vouching.session_id, running=running, ttl=ttl
                 )
         except StoreUnavailable as error:
@@ -150,12 +150,14 @@ class Heart:
         self._engine.call_soon_threadsafe(vouching.heed, beat)
         return True
 
-    def _limit(self, line: Line) -> float:
+    def _limit(self, line: DedicatedConnection) -> float:
         """Return the time limit of a heartbeat: it must complete before the next one is due.
         Connecting may take longer, because the first of several hosts may not respond.
         """
         beat = self._vouching.trust.lease.renew_every.total_seconds()
-        return beat if line.is_open else beat + self._vouching.access.connect.total_seconds()
+        return (
+            beat if line.is_open else beat + self._vouching.access.connect_timeout.total_seconds()
+        )
 
     async def _rest(self, pause: float) -> None:
         self._requested.clear()

@@ -24,8 +24,14 @@ from rota.flow.graphs.faltering import TRIES, Faltering
 from rota.flow.graphs.plans import Key, Plan, Plans, Unreadable
 from rota.flow.graphs.turns import Turn, grouped
 from rota.store import graphs
-from rota.store.driver import Connection, Source
-from rota.store.graphs import FIRST, Board, Ended, Ending, Locked
+from rota.store.driver import Connection, ConnectionSource
+from rota.store.graphs import (
+    SMALLEST_ID,
+    EndedGraphRun,
+    GraphEnding,
+    LockedGraphRun,
+    StepStatesUpdate,
+)
 from rota.store.transaction import transaction
 
 # Graph runs per transaction. Each may start up to a thousand steps, usually one or two.
@@ -60,7 +66,7 @@ class Passed:
     next: list[UUID] = field(default_factory=list)
     locked: set[UUID] = field(default_factory=set)
 
-    def add(self, ended: Ended) -> None:
+    def add(self, ended: EndedGraphRun) -> None:
         """Record that a graph run ended. If it is a step itself, its parent has a completion."""
         self.has_freed |= ended.is_gated
         if ended.graph_run_id is not None:
@@ -73,7 +79,7 @@ class Advancing:
     `on_gates_freed` when gates have free slots, and `wake` when it has work itself.
     """
 
-    source: Source
+    source: ConnectionSource
     made: Callable[[], object]
     freed: Callable[[], object]
     wake: Callable[[], object]
@@ -83,7 +89,7 @@ class Advancing:
     _kicked: dict[UUID, None] = field(default_factory=dict)
     _busy: dict[UUID, None] = field(default_factory=dict)
     _began: float = float("-inf")
-    _after: UUID = FIRST
+    _after: UUID = SMALLEST_ID
     _look_at: float = float("-inf")
     _reported_newer: set[UUID] = field(default_factory=set)
     _faltering: Faltering = field(init=False)
@@ -140,14 +146,14 @@ class Advancing:
         not hold up others.
         """
         async with self.source.acquire() as conn:
-            found = await graphs.marked(conn, after=self._after, most=MOST)
+            found = await graphs.find_completed(conn, after=self._after, limit=MOST)
             if found:
                 await graphs.drop_orphans(conn, found)
                 await self.advance(conn, found)
         if len(found) == MOST:
             self._after = found[-1]
         else:
-            self._after = FIRST
+            self._after = SMALLEST_ID
             self._look_at = self.monotonic() + LOOK_EVERY
 
     async def advance(self, conn: Connection, ids: Sequence[UUID]) -> set[UUID]:
@@ -191,7 +197,7 @@ class Advancing:
 
     async def _within(self, conn: Connection, ids: Sequence[UUID]) -> Passed:
         """Do one pass in the caller's transaction."""
-        locked = await graphs.lock(conn, ids)
+        locked = await graphs.lock_graph_runs(conn, ids)
         passed = Passed(locked={row.run_id for row in locked})
         if not locked:
             return passed
@@ -203,15 +209,15 @@ class Advancing:
         # Before the completions are consumed, so that a step that ends meanwhile is among them.
         alive = await cancel_steps(conn, over)
         passed.next += alive.nested
-        completions = grouped(await graphs.take_marks(conn, [row.run_id for row in locked]))
+        completions = grouped(await graphs.take_completions(conn, [row.run_id for row in locked]))
         boards = await note_endings(conn, over, alive, completions)
         passes: list[Turn] = []
-        ended: list[Ending] = []
+        ended: list[GraphEnding] = []
         for row in locked:
             plan = plans.get(row.run_id)
             if isinstance(plan, Unreadable):
                 ended.append(dead(row, plan.reason))
-                boards.append(Board(row.run_id, row.board, None, None, has_ended=True))
+                boards.append(StepStatesUpdate(row.run_id, row.board, None, None, has_ended=True))
             elif plan is not None and row.run_id in completions:
                 passes.append(Turn(row, plan))
                 passes[-1].take(completions[row.run_id])
@@ -220,7 +226,9 @@ class Advancing:
         await _write(conn, passes, boards, ended, passed)
         return passed
 
-    def _known(self, locked: list[Locked], plans: Mapping[UUID, Plan | Unreadable]) -> list[Locked]:
+    def _known(
+        self, locked: list[LockedGraphRun], plans: Mapping[UUID, Plan | Unreadable]
+    ) -> list[LockedGraphRun]:
         """Return the graph runs that this version can advance. The others keep their completions
         for a node of a newer version; each is logged once.
         """
@@ -236,7 +244,7 @@ class Advancing:
         self._reported_newer |= newer.keys()
         return [row for row in locked if row.run_id not in newer]
 
-    def _plans_of(self, locked: Sequence[Locked]) -> dict[UUID, Plan | Unreadable]:
+    def _plans_of(self, locked: Sequence[LockedGraphRun]) -> dict[UUID, Plan | Unreadable]:
         """Return the plans of the graph runs that are active and expanded."""
         keys = {
             row.run_id: Key(row.graph_id, tuple(row.path), row.policy_id)
@@ -269,13 +277,13 @@ class Advancing:
         """End a graph run as dead. The completions that this inserts cancel its steps."""
         passed = Passed()
         async with transaction(conn):
-            locked = await graphs.lock(conn, [run_id])
+            locked = await graphs.lock_graph_runs(conn, [run_id])
             ended = [dead(row, f"the graph run could not be advanced: {reason}") for row in locked]
-            for ending in await graphs.finish(conn, ended):
+            for ending in await graphs.finish_graph_runs(conn, ended):
                 passed.add(ending)
             # If the graph run had ended before, cancelling its steps is what fails. Delete its
             # completions, or it would be tried for ever.
-            await graphs.take_marks(conn, [row.run_id for row in locked if row.state is None])
+            await graphs.take_completions(conn, [row.run_id for row in locked if row.state is None])
         self._faltering.forget([run_id])
         if locked:
             self.emit(GraphAdvanceFailed(run_id=run_id, reason=reason))
@@ -285,8 +293,8 @@ class Advancing:
 async def _write(
     conn: Connection,
     passes: Sequence[Turn],
-    boards: list[Board],
-    ended: Sequence[Ending],
+    boards: list[StepStatesUpdate],
+    ended: Sequence[GraphEnding],
     passed: Passed,
 ) -> None:
     """Write the new steps, step states and endings of a pass."""
@@ -295,19 +303,19 @@ async def _write(
         await graphs.insert_steps(conn, steps)
     nested = [graph_run for graph_pass in passes for graph_run in graph_pass.nested]
     if nested:
-        passed.next += await graphs.insert_nested(conn, nested)
+        passed.next += await graphs.insert_nested_runs(conn, nested)
     boards += [graph_pass.written() for graph_pass in passes if graph_pass.is_changed]
     if boards:
-        await graphs.store_boards(conn, boards)
+        await graphs.store_step_states(conn, boards)
     if ended:
-        for ending in await graphs.finish(conn, ended):
+        for ending in await graphs.finish_graph_runs(conn, ended):
             passed.add(ending)
     passed.has_made = bool(steps) or any(graph_pass.has_members for graph_pass in passes)
 
 
-def dead(row: Locked, why: str) -> Ending:
+def dead(row: LockedGraphRun, why: str) -> GraphEnding:
     reason = encode_canonical({"type": "GraphFailed", "message": why.replace("\x00", "")})
-    return Ending(row.run_id, RunState.DEAD, None, reason)
+    return GraphEnding(row.run_id, RunState.DEAD, None, reason)
 
 
 def told(error: Exception) -> str:

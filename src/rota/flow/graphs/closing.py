@@ -14,7 +14,7 @@ from rota.core.submissions import encode_canonical
 from rota.flow.graphs import mapping
 from rota.store import graph_maps, graphs, live_runs
 from rota.store.driver import Connection
-from rota.store.graphs import Board, Locked, Mark
+from rota.store.graphs import LockedGraphRun, StepCompletionRow, StepStatesUpdate
 
 AT_ONCE: Final = 1_000
 ENDED: Final = encode_canonical({"code": "graph_ended"})
@@ -28,26 +28,26 @@ class Alive(NamedTuple):
     steps: set[tuple[UUID, int]]
 
 
-async def cancel_steps(conn: Connection, over: Sequence[Locked]) -> Alive:
+async def cancel_steps(conn: Connection, over: Sequence[LockedGraphRun]) -> Alive:
     """Cancel the active steps of these graph runs."""
     ids = [row.run_id for row in over if not row.has_ended]
     nested: list[UUID] = []
     if not ids:
         return Alive([], set())
-    while some := await graphs.live_steps(conn, ids, stopping=False, most=AT_ONCE):
-        await live_runs.cancel(conn, ids=[step.id for step in some], reason=ENDED)
+    while some := await graphs.read_live_steps(conn, ids, stopping=False, limit=AT_ONCE):
+        await live_runs.cancel_runs(conn, ids=[step.id for step in some], reason=ENDED)
         nested += [step.id for step in some if step.state is RunState.BLOCKED]
-    return Alive(nested, await graphs.open_steps(conn, ids))
+    return Alive(nested, await graphs.read_open_steps(conn, ids))
 
 
 async def note_endings(
     conn: Connection,
-    over: Sequence[Locked],
+    over: Sequence[LockedGraphRun],
     alive: Alive,
-    completions: Mapping[UUID, Sequence[Mark]],
-) -> list[Board]:
+    completions: Mapping[UUID, Sequence[StepCompletionRow]],
+) -> list[StepStatesUpdate]:
     """Return the step states of ended graph runs, updated with late step completions."""
-    boards: list[Board] = []
+    boards: list[StepStatesUpdate] = []
     for row in over:
         mine = completions.get(row.run_id, ())
         maps = await count_members(conn, row.run_id, mine)
@@ -62,11 +62,13 @@ async def note_endings(
                 for step, state in enumerate(cancel_waiting_steps(board))
             )
         if board != row.board or not row.has_ended:
-            boards.append(Board(row.run_id, board, None, None, has_ended=True))
+            boards.append(StepStatesUpdate(row.run_id, board, None, None, has_ended=True))
     return boards
 
 
-def _final_states(row: Locked, completions: Sequence[Mark]) -> dict[int, StepState]:
+def _final_states(
+    row: LockedGraphRun, completions: Sequence[StepCompletionRow]
+) -> dict[int, StepState]:
     return {
         completion.step: step_state_of_run(_STATES[completion.state])
         for completion in completions
@@ -76,18 +78,20 @@ def _final_states(row: Locked, completions: Sequence[Mark]) -> dict[int, StepSta
     }
 
 
-async def count_members(conn: Connection, run_id: UUID, completions: Sequence[Mark]) -> set[int]:
+async def count_members(
+    conn: Connection, run_id: UUID, completions: Sequence[StepCompletionRow]
+) -> set[int]:
     """Update the counters of maps with step completions. Return the steps that are maps: the
     completion of a member or a source does not change their step state.
     """
     maps: set[int] = set()
     for step in {completion.step for completion in completions if completion.step >= 0}:
-        known = await graph_maps.lock(conn, run_id=run_id, step=step)
+        known = await graph_maps.lock_map(conn, run_id=run_id, step=step)
         if known is not None:
             maps.add(step)
             await mapping.count(
                 conn,
-                known.which,
+                known.map_id,
                 [completion for completion in completions if completion.step == step],
             )
     return maps

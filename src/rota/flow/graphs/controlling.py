@@ -24,9 +24,9 @@ from rota.core.states import DEAD_LETTER_STATES, RunState
 from rota.core.submissions import check_name, encode_canonical
 from rota.flow.graphs.closing import count_members
 from rota.flow.graphs.plans import read
-from rota.store import graphs, live_runs, revival
+from rota.store import graphs, live_runs, requeue
 from rota.store.driver import Connection
-from rota.store.graphs import Asked, Mark
+from rota.store.graphs import RequestedGraphRun, StepCompletionRow
 from rota.store.transaction import transaction
 
 REVIVABLE: Final = DEAD_LETTER_STATES | {RunState.CANCELLED, RunState.EXPIRED}
@@ -47,7 +47,7 @@ async def pause(
     check_name(by, "by")
     async with transaction(conn):
         await _require_active(conn, tenant_id, run_id, "be paused")
-        await graphs.pause(conn, run_id)
+        await graphs.pause_graph_run(conn, run_id)
 
 
 async def resume(
@@ -61,7 +61,7 @@ async def resume(
     check_name(by, "by")
     async with transaction(conn):
         await _require_active(conn, tenant_id, run_id, "be resumed")
-        await graphs.resume(conn, run_id)
+        await graphs.resume_graph_run(conn, run_id)
 
 
 async def retry_failed(
@@ -77,24 +77,26 @@ async def retry_failed(
     check_name(by, "by")
     async with transaction(conn):
         found = await _lock_graph_run(conn, tenant_id, run_id)
-        run = await revival.find(conn, run_id, tenant_id=tenant_id)
+        run = await requeue.find_run(conn, run_id, tenant_id=tenant_id)
         if found.path:
             raise Conflict("run", A_STEP)
         if not found.has_ended or run.state not in REVIVABLE:
             raise IllegalMove("run", run.state.value, RETRIED)
-        if await graphs.live_steps(conn, [run_id], stopping=True, most=1):
+        if await graphs.read_live_steps(conn, [run_id], stopping=True, limit=1):
             raise Conflict("run", STOPPING)
-        completions = await graphs.take_marks(conn, [run_id])
+        completions = await graphs.take_completions(conn, [run_id])
         maps = await count_members(conn, run_id, completions)
         await _reopen(
             conn, found, [completion for completion in completions if completion.step not in maps]
         )
-        if not await live_runs.replay(conn, ids=[run_id]):
+        if not await live_runs.requeue_runs(conn, ids=[run_id]):
             raise IllegalMove("run", run.state.value, RETRIED)
-        await revival.sign(conn, [run_id], by=by)
+        await requeue.record_actor(conn, [run_id], by=by)
 
 
-async def _reopen(conn: Connection, found: Asked, completions: Sequence[Mark]) -> None:
+async def _reopen(
+    conn: Connection, found: RequestedGraphRun, completions: Sequence[StepCompletionRow]
+) -> None:
     """Reset the failed steps, and those that depend on them, to waiting."""
     late = {
         completion.step: step_state_of_run(_STATES[completion.state])
@@ -111,22 +113,22 @@ async def _reopen(conn: Connection, found: Asked, completions: Sequence[Mark]) -
         again = find_steps_to_restart(graph, board)
         board = restart_step_states(graph, board)
         reasons = {step: why for step, why in reasons.items() if int(step) not in again}
-    await graphs.reopen(conn, found.run_id, board=board, told=encode_canonical(reasons))
+    await graphs.reopen_graph_run(conn, found.run_id, board=board, told=encode_canonical(reasons))
 
 
-async def _lock_graph_run(conn: Connection, tenant_id: int, run_id: UUID) -> Asked:
+async def _lock_graph_run(conn: Connection, tenant_id: int, run_id: UUID) -> RequestedGraphRun:
     """Lock a graph run. Raise `Conflict` if the run has no steps: it is not a graph run, or it is
     not expanded yet.
     """
-    found = await graphs.find(conn, run_id, tenant_id=tenant_id)
+    found = await graphs.lock_graph_run(conn, run_id, tenant_id=tenant_id)
     if found is not None:
         return found
-    run = await revival.find(conn, run_id, tenant_id=tenant_id)
+    run = await requeue.find_run(conn, run_id, tenant_id=tenant_id)
     raise Conflict("run", f"it is {run.state.value} and has no steps")
 
 
 async def _require_active(conn: Connection, tenant_id: int, run_id: UUID, event: str) -> None:
     await _lock_graph_run(conn, tenant_id, run_id)
-    run = await revival.find(conn, run_id, tenant_id=tenant_id)
+    run = await requeue.find_run(conn, run_id, tenant_id=tenant_id)
     if run.state is not RunState.BLOCKED:
         raise IllegalMove("run", run.state.value, event)

@@ -27,7 +27,7 @@ from rota.flow.graphs.mapping import Decided, Mapped
 from rota.flow.graphs.turns import Turn
 from rota.store import graph_maps, graphs
 from rota.store.driver import Connection
-from rota.store.graphs import Ending
+from rota.store.graphs import GraphEnding
 
 Wanted = Mapping[Turn, Iterable[int]]
 CANCELLED: Final = encode_canonical({"code": "step_cancelled"})
@@ -56,7 +56,7 @@ async def decide(conn: Connection, passes: Sequence[Turn]) -> None:
         ]
 
 
-async def endings(conn: Connection, passes: Sequence[Turn]) -> list[Ending]:
+async def endings(conn: Connection, passes: Sequence[Turn]) -> list[GraphEnding]:
     """Return the endings of graph runs whose last step is decided."""
     good = [graph_pass for graph_pass in passes if graph_pass.final is RunState.SUCCEEDED]
     await _read_values(
@@ -69,7 +69,7 @@ async def endings(conn: Connection, passes: Sequence[Turn]) -> list[Ending]:
     return [_ending_of(graph_pass) for graph_pass in passes if graph_pass.final is not None]
 
 
-def _ending_of(graph_pass: Turn) -> Ending:
+def _ending_of(graph_pass: Turn) -> GraphEnding:
     graph, board = graph_pass.plan.graph, graph_pass.board
     state = graph_pass.final or RunState.SUCCEEDED
     result = reason = None
@@ -81,7 +81,7 @@ def _ending_of(graph_pass: Turn) -> Ending:
         )
     else:
         reason = CANCELLED
-    return Ending(graph_pass.run_id, state, result, reason)
+    return GraphEnding(graph_pass.run_id, state, result, reason)
 
 
 def _advance(graph_pass: Turn) -> GraphAdvance:
@@ -109,7 +109,7 @@ async def _read_values(conn: Connection, wanted: Wanted) -> None:
         if graph_pass.given is None and graph_pass.plan.asks
     ]
     if new:
-        inputs = await graphs.inputs(conn, new)
+        inputs = await graphs.read_inputs(conn, new)
         for graph_pass in wanted:
             graph_pass.given = graph_pass.given or inputs.get(graph_pass.run_id)
     lacking = {graph_pass: graph_pass.lacks(steps) for graph_pass, steps in wanted.items()}
@@ -119,7 +119,7 @@ async def _read_values(conn: Connection, wanted: Wanted) -> None:
         for step in steps
     }
     if tenants:
-        results = await graphs.results(conn, tenants)
+        results = await graphs.read_results(conn, tenants)
         for graph_pass, steps in lacking.items():
             graph_pass.learn(results, steps)
     for graph_pass, steps_wanted in wanted.items():
@@ -133,7 +133,7 @@ async def _read_values(conn: Connection, wanted: Wanted) -> None:
 
 async def _map_results(conn: Connection, graph_pass: Turn, step: int) -> tuple[object, object]:
     """Return the counters of a map as its result, and its members' results if they are few."""
-    known = await graph_maps.lock(conn, run_id=graph_pass.run_id, step=step)
+    known = await graph_maps.lock_map(conn, run_id=graph_pass.run_id, step=step)
     if known is None:
         return None, None
     counted = {
@@ -144,7 +144,7 @@ async def _map_results(conn: Connection, graph_pass: Turn, step: int) -> tuple[o
     }
     if known.total is None or known.total > LISTED_RESULTS_MAX or not _is_listed(graph_pass, step):
         return counted, None
-    rows = await graph_maps.results(conn, known.which, after=-1, most=LISTED_RESULTS_MAX)
+    rows = await graph_maps.read_results(conn, known.map_id, after=-1, limit=LISTED_RESULTS_MAX)
     if sum(len(row.result) for row in rows if row.result is not None) > PAYLOAD_BYTES_MAX:
         return counted, None  # too large for a payload
     results: list[object] = [None] * known.total

@@ -35,8 +35,8 @@ from rota.core.states import RunState
 from rota.core.submissions import encode_canonical, encode_json
 from rota.store import graph_maps, graphs, live_runs
 from rota.store.driver import Connection
-from rota.store.graph_maps import Items, Map
-from rota.store.graphs import Mark, NewStep
+from rota.store.graph_maps import MapItems, MapRow
+from rota.store.graphs import NewStep, StepCompletionRow
 
 # With a large window, fewer new members than this are not worth a statement.
 FEW: Final = MEMBER_BATCH_MAX // 2
@@ -93,7 +93,7 @@ async def begin(
     round only the members that did not succeed run again, unless the parents of the map also run
     again (`from_scratch`). Return the result of a map that is decided at once.
     """
-    known = await graph_maps.lock(conn, run_id=mapped.run_id, step=mapped.index)
+    known = await graph_maps.lock_map(conn, run_id=mapped.run_id, step=mapped.index)
     if known is not None and not afresh:
         return await _restart_map(conn, mapped, known)
     total = len(items) if isinstance(items, Sequence) else items
@@ -101,7 +101,7 @@ async def begin(
         why = f"the map has {total:,} members; the limit is {MEMBERS_MAX:,}"
         return Decided(StepState.FAILED, why)
     which = MapIdentity(mapped.run_id, mapped.index, mapped.round)
-    await graph_maps.begin(
+    await graph_maps.begin_map(
         conn,
         which,
         tenant_id=mapped.tenant_id,
@@ -110,21 +110,23 @@ async def begin(
         is_counted=isinstance(items, int),
     )
     if isinstance(items, Sequence):
-        rows = [Items(first, text) for first, text in _split_items(items)]
+        rows = [MapItems(first, text) for first, text in _split_items(items)]
         await graph_maps.put_items(conn, which, tenant_id=mapped.tenant_id, rows=rows)
     if items is None and mapped.source is not None:
         await graphs.insert_steps(conn, [mapped.source._replace(id=_source_id(which))])
     return await _update_map(conn, mapped)
 
 
-async def go_on(conn: Connection, mapped: Mapped, completions: Sequence[Mark]) -> Decided | None:
+async def go_on(
+    conn: Connection, mapped: Mapped, completions: Sequence[StepCompletionRow]
+) -> Decided | None:
     """Count the members that ended, create the next ones, and return the result if the map is
     decided. A completion without a state only requests a check.
     """
-    known = await graph_maps.lock(conn, run_id=mapped.run_id, step=mapped.index)
+    known = await graph_maps.lock_map(conn, run_id=mapped.run_id, step=mapped.index)
     if known is None:
         return None
-    await count(conn, known.which, completions)
+    await count(conn, known.map_id, completions)
     for completion in completions:
         if completion.ended > completion.members and completion.state not in {
             None,
@@ -134,21 +136,23 @@ async def go_on(conn: Connection, mapped: Mapped, completions: Sequence[Mark]) -
     return await _update_map(conn, mapped)
 
 
-async def count(conn: Connection, which: MapIdentity, completions: Sequence[Mark]) -> None:
+async def count(
+    conn: Connection, which: MapIdentity, completions: Sequence[StepCompletionRow]
+) -> None:
     """Count the members that ended and record whether the source did. Creates no members, so it is
     also used for graph runs that have ended.
     """
     for completion in completions:
         if completion.ended > completion.members and completion.state is not None:
             is_complete = completion.state == RunState.SUCCEEDED
-            await graph_maps.sourced(conn, which, is_complete=is_complete)
+            await graph_maps.record_source_end(conn, which, is_complete=is_complete)
     ended = {StepState.SUCCEEDED: 0, StepState.FAILED: 0, StepState.CANCELLED: 0}
     for completion in completions:
         if completion.state is not None and completion.members:
             state = step_state_of_run(STATES[completion.state])
             ended[state if state in ended else StepState.CANCELLED] += completion.members
     if any(ended.values()):
-        await graph_maps.add(
+        await graph_maps.add_ended(
             conn,
             which,
             succeeded=ended[StepState.SUCCEEDED],
@@ -157,19 +161,19 @@ async def count(conn: Connection, which: MapIdentity, completions: Sequence[Mark
         )
 
 
-async def _restart_map(conn: Connection, mapped: Mapped, known: Map) -> Decided | None:
-    await graph_maps.again(conn, known.which, round_=mapped.round)
-    if known.total is None and not await graph_maps.revive_source(
-        conn, known.which, _source_id(known.which)
+async def _restart_map(conn: Connection, mapped: Mapped, known: MapRow) -> Decided | None:
+    await graph_maps.retry_map(conn, known.map_id, round_=mapped.round)
+    if known.total is None and not await graph_maps.retry_source(
+        conn, known.map_id, _source_id(known.map_id)
     ):
         # The source had already delivered all items.
-        await graph_maps.sourced(conn, known.which, is_complete=True)
+        await graph_maps.record_source_end(conn, known.map_id, is_complete=True)
     return await _update_map(conn, mapped)
 
 
-async def _source_failed(conn: Connection, known: Map, state: RunState) -> None:
-    which, source_id = known.which, _source_id(known.which)
-    found = (await graphs.results(conn, {source_id: known.tenant_id})).get(source_id)
+async def _source_failed(conn: Connection, known: MapRow, state: RunState) -> None:
+    which, source_id = known.map_id, _source_id(known.map_id)
+    found = (await graphs.read_results(conn, {source_id: known.tenant_id})).get(source_id)
     error = None if found is None else _error_text(found.reason)
     if state is RunState.CANCELLED:
         await _stop(conn, which, StepState.CANCELLED, "its source was cancelled")
@@ -180,25 +184,25 @@ async def _source_failed(conn: Connection, known: Map, state: RunState) -> None:
 
 async def _update_map(conn: Connection, mapped: Mapped) -> Decided | None:
     """Create members or stop the map after its counters changed; return the result if decided."""
-    known = await graph_maps.lock(conn, run_id=mapped.run_id, step=mapped.index)
+    known = await graph_maps.lock_map(conn, run_id=mapped.run_id, step=mapped.index)
     if known is None:
         return None
     if known.stopped is None and _is_exceeded(mapped.step, known.tally):
         state = StepState.FAILED if known.failed else StepState.CANCELLED
-        await _stop(conn, known.which, state, await _describe_failure(conn, known))
+        await _stop(conn, known.map_id, state, await _describe_failure(conn, known))
     elif known.stopped is None:
         try:
             await _create_members(conn, mapped, known)
         except (ExpressionFailed, InvalidInput) as error:
-            await _stop(conn, known.which, StepState.FAILED, str(error))
-    known = await graph_maps.lock(conn, run_id=mapped.run_id, step=mapped.index)
+            await _stop(conn, known.map_id, StepState.FAILED, str(error))
+    known = await graph_maps.lock_map(conn, run_id=mapped.run_id, step=mapped.index)
     decided = None if known is None else _result_of(known)
     if known is not None and decided is not None:
-        await graph_maps.close(conn, known.which)
+        await graph_maps.close_map(conn, known.map_id)
     return decided
 
 
-def _result_of(known: Map) -> Decided | None:
+def _result_of(known: MapRow) -> Decided | None:
     if known.is_sourcing or known.tally.live:
         return None
     if known.stopped is not None:
@@ -217,8 +221,8 @@ def _is_exceeded(step: GraphStep, count: MapCounters) -> bool:
     return not tolerate.allows(bad, count.total or 0)
 
 
-async def _describe_failure(conn: Connection, known: Map) -> str:
-    first = await graph_maps.bad(conn, known.which, after=-1, most=1)
+async def _describe_failure(conn: Connection, known: MapRow) -> str:
+    first = await graph_maps.read_failed_members(conn, known.map_id, after=-1, limit=1)
     return describe_failure(known.tally, _error_text(first[0].reason) if first else None)
 
 
@@ -226,56 +230,56 @@ async def _stop(conn: Connection, which: MapIdentity, state: StepState, why: str
     """Create no more members, and cancel the active members and the source."""
     stopped = "failed" if state is StepState.FAILED else "cancelled"
     reason = encode_canonical({"type": "MapFailed", "message": why})
-    await graph_maps.stop(conn, which, stopped=stopped, reason=reason)
-    await live_runs.cancel(conn, ids=[_source_id(which)], reason=STOPPED)
-    while ids := await graph_maps.alive(conn, which, most=CANCELLED_AT_ONCE):
-        await live_runs.cancel(conn, ids=ids, reason=STOPPED)
+    await graph_maps.stop_map(conn, which, stopped=stopped, reason=reason)
+    await live_runs.cancel_runs(conn, ids=[_source_id(which)], reason=STOPPED)
+    while ids := await graph_maps.read_unfinished_members(conn, which, limit=CANCELLED_AT_ONCE):
+        await live_runs.cancel_runs(conn, ids=ids, reason=STOPPED)
 
 
-async def _create_members(conn: Connection, mapped: Mapped, known: Map) -> None:
+async def _create_members(conn: Connection, mapped: Mapped, known: MapRow) -> None:
     """Retry failed members of earlier rounds, then create the next ones, within the window."""
     room = known.tally.count_free(mapped.window)
     if room < FEW and known.tally.live > mapped.window // 2 >= FEW:
         return
     while room > 0 and known.again:
-        revived = await graph_maps.revive(
+        revived = await graph_maps.retry_members(
             conn,
-            known.which,
+            known.map_id,
             after=known.again_after,
-            most=min(room, MEMBER_BATCH_MAX, known.again),
+            limit=min(room, MEMBER_BATCH_MAX, known.again),
         )
         if not revived:
             # Their runs were pruned from history: fail the map instead of waiting for ever.
-            await graph_maps.give_up(conn, known.which)
+            await graph_maps.fail_missing_members(conn, known.map_id)
             return
         room -= revived
-        found = await graph_maps.lock(conn, run_id=mapped.run_id, step=mapped.index)
+        found = await graph_maps.lock_map(conn, run_id=mapped.run_id, step=mapped.index)
         known = found or known
     made, left = known.made, min(room, known.handed - known.made)
     if left <= 0 or known.again:
         return
     batches = await _next_batches(conn, mapped, known, left)
     for batch in batches:
-        await graph_maps.make(conn, known.which, mapped.mould, made=made, batch=batch)
+        await graph_maps.insert_members(conn, known.map_id, mapped.mould, made=made, batch=batch)
         made += batch.number
     if not known.is_counted:
-        await graph_maps.drop_items(conn, known.which, made=made)
+        await graph_maps.drop_items(conn, known.map_id, made=made)
 
 
 async def _next_batches(
-    conn: Connection, mapped: Mapped, known: Map, left: int
-) -> Iterator[graph_maps.Batch]:
+    conn: Connection, mapped: Mapped, known: MapRow, left: int
+) -> Iterator[graph_maps.MemberBatch]:
     """Return the next members with their payloads; a constant payload is shared by all."""
     step, first = mapped.step, known.made
     if step.payload.raw is not None and step.payload.is_constant:
         payload = encode_json(step.payload.raw, "payload")
         return (
-            graph_maps.Batch(min(MEMBER_BATCH_MAX, left - done), payload=payload)
+            graph_maps.MemberBatch(min(MEMBER_BATCH_MAX, left - done), payload=payload)
             for done in range(0, left, MEMBER_BATCH_MAX)
         )
     items: Sequence[object] = range(first, first + left)
     if not known.is_counted:
-        items = await graph_maps.take_items(conn, known.which, made=first, number=left)
+        items = await graph_maps.take_items(conn, known.map_id, made=first, number=left)
     scope = GraphScope() if step.payload.raw is None else await mapped.scope()
     fill = create_member_payload_builder(mapped.graph, mapped.index, mapped.board, scope)
     return _fill_batches(fill, items, first)
@@ -283,14 +287,14 @@ async def _next_batches(
 
 def _fill_batches(
     fill: Callable[[object, int], str | None], items: Sequence[object], first: int
-) -> Iterator[graph_maps.Batch]:
+) -> Iterator[graph_maps.MemberBatch]:
     for start in range(0, len(items), MEMBER_BATCH_MAX):
         some = items[start : start + MEMBER_BATCH_MAX]
         payloads = [
             _fill_payload(fill, item, number)
             for number, item in enumerate(some, start=first + start)
         ]
-        yield graph_maps.Batch(len(payloads), payloads=payloads)
+        yield graph_maps.MemberBatch(len(payloads), payloads=payloads)
 
 
 def _fill_payload(fill: Callable[[object, int], str | None], item: object, number: int) -> str:
@@ -310,12 +314,12 @@ def _source_id(which: MapIdentity) -> UUID:
 
 
 def _error_text(reason: str | None) -> str | None:
-    error = graph_maps.told(reason)
+    error = graph_maps.parse_reason(reason)
     if error is None or "message" not in error:
         return None if error is None else str(error.get("code", "")) or None
     return f"{error.get('type', 'Error')}: {error['message']}"
 
 
 def _message_of(reason: str | None) -> str | None:
-    error = graph_maps.told(reason)
+    error = graph_maps.parse_reason(reason)
     return None if error is None else str(error.get("message", ""))

@@ -28,7 +28,7 @@ from rota.core.graphs import (
 from rota.core.outcome import Guarantee
 from rota.core.policy import Policy
 from rota.core.submissions import encode_canonical
-from rota.store import graphs, names
+from rota.store import graphs, interning
 from rota.store.driver import Connection
 
 MOST_PLANS: Final = 1_000
@@ -117,10 +117,10 @@ class Plans:
     async def load(self, conn: Connection, keys: Iterable[Key]) -> None:
         """Read these plans. The connection must not be in a transaction."""
         wanted = set(keys)
-        texts = await graphs.definitions(
+        texts = await graphs.read_definitions(
             conn, {key.graph_id for key in wanted if key.graph_id is not None}
         )
-        bodies = await names.policies(conn, sorted({key.policy_id for key in wanted}))
+        bodies = await interning.read_policies(conn, sorted({key.policy_id for key in wanted}))
         for key in wanted:
             text = None if key.graph_id is None else texts.get(key.graph_id)
             self._plans[key] = await _read_plan(conn, key, text, bodies[key.policy_id])
@@ -130,7 +130,7 @@ class Plans:
 
 async def read(conn: Connection, graph_id: int | None, path: Sequence[int]) -> StepGraph:
     """Return the graph of a run. Raise `InvalidInput` if no graph can be read."""
-    texts = {} if graph_id is None else await graphs.definitions(conn, [graph_id])
+    texts = {} if graph_id is None else await graphs.read_definitions(conn, [graph_id])
     if not texts:
         raise InvalidInput("graph", graph_id, NO_GRAPH)
     return _nested_graph(read_stored_graph(msgspec.json.decode(texts.popitem()[1])), tuple(path))
@@ -149,7 +149,7 @@ async def _read_plan(conn: Connection, key: Key, text: str | None, body: str) ->
     except InvalidInput as error:
         return Unreadable(f"this version of Rota cannot read its graph: {error}")
     wanted = {step.queue for step in graph.steps if step.queue}
-    by_name = await names.queue_ids(conn, wanted)
+    by_name = await interning.intern_queues(conn, wanted)
     queues = {step.index: by_name[step.queue] for step in graph.steps if step.queue}
     return Plan(
         graph=graph,
@@ -183,10 +183,10 @@ async def _intern_ids(
 ) -> tuple[Ids | None, ...]:
     steps = [step for step in graph.steps if step.graph is None]
     sources = {step.map.source.kind for step in steps if step.map and step.map.source}
-    kinds = await names.kind_ids(conn, {step.kind for step in steps} | sources)
+    kinds = await interning.intern_kinds(conn, {step.kind for step in steps} | sources)
     policies = {step.index: build_step_policy(step.policy, job) for step in steps}
     bodies = {index: encode_canonical(write_policy(policy)) for index, policy in policies.items()}
-    interned = await names.policy_ids(conn, set(bodies.values()))
+    interned = await interning.intern_policies(conn, set(bodies.values()))
 
     def ids_of(step: GraphStep) -> Ids | None:
         if step.graph is not None:

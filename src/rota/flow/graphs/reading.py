@@ -27,8 +27,8 @@ from rota.core.ids import derive_step_run_id
 from rota.core.states import RunState
 from rota.store import graph_maps, graph_views
 from rota.store.driver import Connection
-from rota.store.graph_maps import Map
-from rota.store.graph_views import GraphRun, Members, StepRun
+from rota.store.graph_maps import MapRow
+from rota.store.graph_views import GraphRun, MemberPage, StepRun
 from rota.store.run_views import RunRow
 
 
@@ -41,7 +41,7 @@ class ShownStep:
     step: GraphStep
     state: str
     run: StepRun | None
-    map: Map | None
+    map: MapRow | None
     why: str | None
 
     @property
@@ -67,7 +67,7 @@ class ShownRun:
 
 async def job_graph(conn: Connection, *, tenant_id: int, job_id: UUID) -> dict[str, Any]:
     """Return the graph of a job as JSON. Raise `NotFound` if it has none."""
-    text = await graph_views.of_job(conn, tenant_id=tenant_id, job_id=job_id)
+    text = await graph_views.read_job_graph(conn, tenant_id=tenant_id, job_id=job_id)
     if text is None:
         raise NotFound("graph", f"job {job_id}")
     found: dict[str, Any] = json.loads(text)
@@ -76,14 +76,14 @@ async def job_graph(conn: Connection, *, tenant_id: int, job_id: UUID) -> dict[s
 
 async def run_graph(conn: Connection, run: RunRow, *, tenant_id: int, now: datetime) -> ShownRun:
     """Return a graph run with all its steps. Raise `NotFound` if it is not a graph run."""
-    seen = await graph_views.of_run(conn, tenant_id=tenant_id, run_id=run.id)
+    seen = await graph_views.read_graph_run(conn, tenant_id=tenant_id, run_id=run.id)
     if seen is None:
         return await _show_waiting(conn, run, tenant_id=tenant_id)
     graph = inner(read_stored_graph(json.loads(seen.definition)), seen.path)
     board = seen.board or initial_step_states(graph)
-    maps = await graph_views.maps(conn, tenant_id=tenant_id, run_id=run.id)
+    maps = await graph_views.read_maps(conn, tenant_id=tenant_id, run_id=run.id)
     ids = _step_ids(seen, graph, board, maps)
-    runs = await graph_views.steps(conn, ids, tenant_id=tenant_id)
+    runs = await graph_views.read_steps(conn, ids, tenant_id=tenant_id)
     reasons: Mapping[str, Any] = json.loads(seen.told)
     steps = tuple(
         ShownStep(
@@ -108,25 +108,25 @@ async def members(  # noqa: PLR0913 — a page of a list with a filter
     states: frozenset[RunState],
     after: int,
     limit: int,
-) -> Members:
+) -> MemberPage:
     """Return a page of the members of a map. Raise `NotFound` if the graph run has no such map."""
-    seen = await graph_views.of_run(conn, tenant_id=tenant_id, run_id=run_id)
+    seen = await graph_views.read_graph_run(conn, tenant_id=tenant_id, run_id=run_id)
     if seen is None:
         raise NotFound("graph", f"run {run_id}")
     graph = inner(read_stored_graph(json.loads(seen.definition)), seen.path)
     place = graph.step_indexes.get(step)
     if place is None or graph.steps[place].map is None:
         raise NotFound("map", step)
-    found = (await graph_views.maps(conn, tenant_id=tenant_id, run_id=run_id)).get(place)
+    found = (await graph_views.read_maps(conn, tenant_id=tenant_id, run_id=run_id)).get(place)
     if found is None:
-        return Members([], None)
-    return await graph_views.members(
-        conn, found.which, tenant_id=tenant_id, states=states, after=after, limit=limit
+        return MemberPage([], None)
+    return await graph_views.list_members(
+        conn, found.map_id, tenant_id=tenant_id, states=states, after=after, limit=limit
     )
 
 
 async def _show_waiting(conn: Connection, run: RunRow, *, tenant_id: int) -> ShownRun:
-    text = await graph_views.of_job(conn, tenant_id=tenant_id, job_id=run.job_id)
+    text = await graph_views.read_job_graph(conn, tenant_id=tenant_id, job_id=run.job_id)
     if text is None or run.kind != "graph":
         raise NotFound("graph", f"run {run.id}")
     graph = read_stored_graph(json.loads(text))
@@ -149,7 +149,9 @@ def inner(graph: StepGraph, path: list[int]) -> StepGraph:
     return graph
 
 
-def _step_ids(seen: GraphRun, graph: StepGraph, board: str, maps: Mapping[int, Map]) -> list[UUID]:
+def _step_ids(
+    seen: GraphRun, graph: StepGraph, board: str, maps: Mapping[int, MapRow]
+) -> list[UUID]:
     """Return the ids of the latest runs of started steps; for a map, of its source."""
     rounds: Mapping[str, int] = json.loads(seen.rounds)
     started = [step for step in graph.steps if board[step.index] not in "wk"]
@@ -170,7 +172,7 @@ def _reason_of(
     board: str,
     reasons: Mapping[str, Any],
     runs: Mapping[int, StepRun],
-    maps: Mapping[int, Map],
+    maps: Mapping[int, MapRow],
 ) -> str | None:
     stored = reasons.get(str(step.index))
     if stored is not None:
@@ -178,7 +180,7 @@ def _reason_of(
     if board[step.index] in {StepState.SUCCEEDED, StepState.WAITING}:
         return None
     row = maps.get(step.index) or runs.get(step.index)
-    reason = None if row is None else graph_maps.told(row.reason)
+    reason = None if row is None else graph_maps.parse_reason(row.reason)
     if reason is None:
         return None
     if "message" in reason:

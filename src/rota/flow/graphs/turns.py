@@ -22,7 +22,16 @@ from rota.core.ids import derive_step_run_id
 from rota.core.states import RunState
 from rota.core.time import moments
 from rota.flow.graphs.plans import Plan
-from rota.store.graphs import LOOK, Board, Input, Locked, Mark, NewNested, NewStep, Result
+from rota.store.graphs import (
+    LOOK_AGAIN_STEP,
+    GraphInput,
+    LockedGraphRun,
+    NewNestedRun,
+    NewStep,
+    StepCompletionRow,
+    StepResult,
+    StepStatesUpdate,
+)
 
 _STATES: Final = {state.value: state for state in RunState}
 _EMPTY: Final = "{}"
@@ -56,7 +65,7 @@ class Turn:
         "steps",
     )
 
-    def __init__(self, locked: Locked, plan: Plan) -> None:
+    def __init__(self, locked: LockedGraphRun, plan: Plan) -> None:
         self.locked = locked
         self.plan = plan
         # Nothing is decided yet: the graph run starts, or is retried as a whole.
@@ -65,15 +74,15 @@ class Turn:
         self.is_changed = self.is_whole
         self.looks = self.is_whole
         self.ended: dict[int, StepState] = {}
-        self.of_maps: dict[int, list[Mark]] = {}
+        self.of_maps: dict[int, list[StepCompletionRow]] = {}
         self.steps: list[NewStep] = []
-        self.nested: list[NewNested] = []
+        self.nested: list[NewNestedRun] = []
         self.final: RunState | None = None
-        self.given: Input | None = None
+        self.given: GraphInput | None = None
         # The counters of maps, and the lists of their members' results.
         self.of_members: dict[int, tuple[object, object]] = {}
         self.has_members = False
-        self._results: dict[int, Result] = {}
+        self._results: dict[int, StepResult] = {}
         self._rounds: dict[int, int] | None = None
         self._told: dict[str, str] | None = None
 
@@ -99,12 +108,12 @@ class Turn:
         """Return the id of the latest run of a step."""
         return derive_step_run_id(self.run_id, step, round_=self.rounds.get(step, 0))
 
-    def take(self, completions: Iterable[Mark]) -> None:
+    def take(self, completions: Iterable[StepCompletionRow]) -> None:
         """Assign completions to steps and maps. A completion of a run that is not the step's latest
         belongs to an earlier round and is ignored.
         """
         for completion in completions:
-            if completion.step == LOOK:
+            if completion.step == LOOK_AGAIN_STEP:
                 self.looks = True
             elif completion.step < 0 or self.board[completion.step] != StepState.LIVE:
                 continue
@@ -113,7 +122,7 @@ class Turn:
             elif completion.state is not None and self._is_last(completion):
                 self.ended[completion.step] = step_state_of_run(_STATES[completion.state])
 
-    def _is_last(self, completion: Mark) -> bool:
+    def _is_last(self, completion: StepCompletionRow) -> bool:
         return not self.locked.round or completion.run_id == self.id_of(completion.step)
 
     def settle(self, step: int, state: StepState, why: str | None) -> None:
@@ -146,7 +155,7 @@ class Turn:
         inner, ids = self.plan.graph.steps[step], self.plan.ids[step]
         if ids is None:
             self.nested.append(
-                NewNested(
+                NewNestedRun(
                     self.id_of(step),
                     self.run_id,
                     step,
@@ -183,7 +192,7 @@ class Turn:
         parents = self.plan.graph.steps[step].needs
         return self.is_whole or any(self.rounds.get(parent, 0) == round_ for parent in parents)
 
-    def learn(self, results: Mapping[UUID, Result], steps: Iterable[int]) -> None:
+    def learn(self, results: Mapping[UUID, StepResult], steps: Iterable[int]) -> None:
         """Store the results of the runs of these steps."""
         for step in steps:
             found = results.get(self.id_of(step))
@@ -226,9 +235,9 @@ class Turn:
             members=members,
         )
 
-    def written(self) -> Board:
+    def written(self) -> StepStatesUpdate:
         """Return the row to store."""
-        return Board(
+        return StepStatesUpdate(
             self.run_id,
             record_endings(self.board, self.ended),
             None if self._rounds is None else _text({str(k): v for k, v in self._rounds.items()}),
@@ -237,8 +246,8 @@ class Turn:
         )
 
 
-def grouped(completions: Sequence[Mark]) -> dict[UUID, list[Mark]]:
-    found: dict[UUID, list[Mark]] = {}
+def grouped(completions: Sequence[StepCompletionRow]) -> dict[UUID, list[StepCompletionRow]]:
+    found: dict[UUID, list[StepCompletionRow]] = {}
     for completion in completions:
         found.setdefault(completion.graph_run_id, []).append(completion)
     return found

@@ -25,8 +25,8 @@ from rota.core.clock import (
 from rota.core.errors import StoreUnavailable
 from rota.core.log_events import ClockCorrected, ClockMeasured, ClockSkewed, Emit
 from rota.runtime.database_clock import DatabaseClock
-from rota.store.driver import Connection, Source
-from rota.store.fitness import database_time
+from rota.store.driver import Connection, ConnectionSource
+from rota.store.server_check import read_database_time
 
 MEASURE_INTERVAL_S: Final = 1.0
 WARNING_INTERVAL_S: Final = 300.0
@@ -44,7 +44,7 @@ def ignore_outage(_error: StoreUnavailable) -> None:
 class ClockMonitor:
     """Calls `on_response` after each response, `on_outage` when there is none."""
 
-    source: Source
+    source: ConnectionSource
     clock: ClockSource
     database_clock: DatabaseClock
     emit: Emit
@@ -72,7 +72,7 @@ class ClockMonitor:
     async def measure(self, conn: Connection) -> None:
         """Read the database's time on this connection."""
         asked, sent = self.clock.now(), self.clock.monotonic()
-        now = await database_time(conn)
+        now = await read_database_time(conn)
         received, answered = self.clock.monotonic(), self.clock.now()
         self.database_clock.offset.note(now, sent=sent, received=received)
         self._report_offset(compute_clock_offset(now, sent_at=asked, received_at=answered), now)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from rota.core.states import RunState
 from rota.core.time.durations import to_words
-from rota.store.waiting import Subject
+from rota.store.wait_explanations import RunSubject
 
 # The failure message comes from the handler and may have any length.
 LONGEST: Final = 300
@@ -47,7 +47,7 @@ VERBS: Final[dict[RunState, str]] = {
 }
 
 
-def said_ending(run: Subject) -> str:
+def said_ending(run: RunSubject) -> str:
     """Return the sentence for a finished run."""
     at = shown(run.finished_at or run.now)
     if run.state is RunState.SUCCEEDED:

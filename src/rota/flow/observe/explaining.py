@@ -21,9 +21,16 @@ from rota.core.states import FINAL_STATES, JobState, RunState
 from rota.core.time.durations import to_words
 from rota.flow.observe.endings import counted, failure, read, said_ending, short, shown
 from rota.flow.observe.graph_steps import listed, live_steps
-from rota.store import waiting
+from rota.store import wait_explanations
 from rota.store.driver import Connection
-from rota.store.waiting import MOST_AHEAD, Gate, GraphSubject, JobSubject, Subject, Workers
+from rota.store.wait_explanations import (
+    RUNS_AHEAD_MAX,
+    GateStateRow,
+    GraphSubject,
+    JobSubject,
+    RunSubject,
+    WorkerCounts,
+)
 
 MOST_KINDS: Final = 20
 
@@ -39,28 +46,30 @@ class Explanation:
 
 async def explain(conn: Connection, *, tenant_id: int, run_id: UUID) -> Explanation:
     """Explain the state of a run. Raises `NotFound` if the tenant has no such run."""
-    run = await waiting.run(conn, tenant_id=tenant_id, run_id=run_id)
+    run = await wait_explanations.read_run(conn, tenant_id=tenant_id, run_id=run_id)
     if run is None:
         raise NotFound("run", run_id)
     explanation = _explain_state(run)
     if explanation is None and run.state is RunState.BLOCKED:
-        explanation = _explain_graph(await waiting.graph(conn, tenant_id=tenant_id, run_id=run_id))
+        explanation = _explain_graph(
+            await wait_explanations.read_graph(conn, tenant_id=tenant_id, run_id=run_id)
+        )
     explanation = explanation or _explain_pause(run) or _explain_not_ready(run)
     if explanation is not None:
         return explanation
-    workers = await waiting.workers(conn, run)
+    workers = await wait_explanations.read_workers(conn, run)
     return _explain_no_worker(run, workers) or await _explain_queued(conn, run, workers)
 
 
 async def explain_job(conn: Connection, *, tenant_id: int, job_id: UUID) -> Explanation:
     """Explain why a job has no run about to start. Raises `NotFound` if it does not exist."""
-    job = await waiting.job(conn, tenant_id=tenant_id, job_id=job_id)
+    job = await wait_explanations.read_job(conn, tenant_id=tenant_id, job_id=job_id)
     if job is None:
         raise NotFound("job", job_id)
     return _explain_hold(job) or _explain_tick(job)
 
 
-def _explain_state(run: Subject) -> Explanation | None:
+def _explain_state(run: RunSubject) -> Explanation | None:
     """Explain a run that does not wait: it is finished, running, or being stopped."""
     if run.state in FINAL_STATES:
         reason = read(run.reason)
@@ -105,7 +114,7 @@ def _explain_graph(graph: GraphSubject | None) -> Explanation:
     return _build("blocked", f"The graph run is waiting for {steps}.", steps=live)
 
 
-def _explain_pause(run: Subject) -> Explanation | None:
+def _explain_pause(run: RunSubject) -> Explanation | None:
     if run.tenant_paused_at is not None:
         sentence = f"The tenant has been paused since {shown(run.tenant_paused_at)}."
         return _build("tenant_paused", sentence, since=run.tenant_paused_at)
@@ -120,7 +129,7 @@ def _explain_pause(run: Subject) -> Explanation | None:
     return None
 
 
-def _explain_not_ready(run: Subject) -> Explanation | None:
+def _explain_not_ready(run: RunSubject) -> Explanation | None:
     """Explain a run that is not ready yet: not due, or waiting for its next attempt."""
     if run.ready_at <= run.now:
         return None
@@ -156,7 +165,7 @@ def _explain_target_down(
     return _build("target_down", sentence, **facts)
 
 
-def _explain_no_worker(run: Subject, workers: Workers) -> Explanation | None:
+def _explain_no_worker(run: RunSubject, workers: WorkerCounts) -> Explanation | None:
     if not workers.serving_queue:
         others = "; only workers for other queues are running" if workers.alive else ""
         sentence = f"No live worker serves queue {run.queue}{others}."
@@ -180,9 +189,9 @@ def _explain_no_worker(run: Subject, workers: Workers) -> Explanation | None:
     return None
 
 
-async def _explain_queued(conn: Connection, run: Subject, workers: Workers) -> Explanation:
+async def _explain_queued(conn: Connection, run: RunSubject, workers: WorkerCounts) -> Explanation:
     """Explain a run that could start: it waits for gates, full workers or other runs."""
-    gates = await waiting.gates(conn, run)
+    gates = await wait_explanations.read_gates(conn, run)
     for gate in gates:
         explanation = _explain_gate(gate, run)
         if explanation is not None:
@@ -194,17 +203,17 @@ async def _explain_queued(conn: Connection, run: Subject, workers: Workers) -> E
     ahead = 0
     # At an ordered gate the run is the head, whatever its priority.
     if not any(gate.in_order for gate in gates):
-        ahead = await waiting.ahead(conn, run, kind_ids=workers.kind_ids)
+        ahead = await wait_explanations.count_ahead(conn, run, kind_ids=workers.kind_ids)
     if ahead:
-        is_more = ahead > MOST_AHEAD
-        others = f"more than {MOST_AHEAD:,} runs" if is_more else counted(ahead, "run")
+        is_more = ahead > RUNS_AHEAD_MAX
+        others = f"more than {RUNS_AHEAD_MAX:,} runs" if is_more else counted(ahead, "run")
         whose = "with the same limit" if run.gates else "of its tenant"
         sentence = f"The run is waiting behind {others} {whose} in queue {run.queue}."
-        return _build("behind_others", sentence, ahead=min(ahead, MOST_AHEAD), more=is_more)
+        return _build("behind_others", sentence, ahead=min(ahead, RUNS_AHEAD_MAX), more=is_more)
     return _build("about_to_start", "A worker is about to claim the run.")
 
 
-def _explain_gate(gate: Gate, run: Subject) -> Explanation | None:
+def _explain_gate(gate: GateStateRow, run: RunSubject) -> Explanation | None:
     """Explain a closed gate, as `core.gates.choose_candidates` decides; None if it is open."""
     standing = gate.standing
     if gate.in_order and (gate.held or gate.head_id != run.id):
@@ -239,7 +248,7 @@ def _explain_gate(gate: Gate, run: Subject) -> Explanation | None:
     return _build("rate_reached", sentence, **details, **paced)
 
 
-def _explain_order(gate: Gate, now: datetime) -> Explanation:
+def _explain_order(gate: GateStateRow, now: datetime) -> Explanation:
     """Explain an ordered gate: the run waits for the running one or for the next in line."""
     if gate.held:
         before = gate.held_ids[0] if gate.held_ids else None
@@ -252,7 +261,7 @@ def _explain_order(gate: Gate, now: datetime) -> Explanation:
     return _build("in_order", sentence, behind=gate.head_id, is_running=False)
 
 
-def _describe_limit(gate: Gate, run: Subject) -> str:
+def _describe_limit(gate: GateStateRow, run: RunSubject) -> str:
     """Return the owner of the limit: `queue mail`, `tenant in queue mail`, `tenant`, `key …`."""
     sort, _, name = gate.key.partition(":")
     if gate.id == run.tenant_queue_gate:

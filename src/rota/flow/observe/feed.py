@@ -20,8 +20,8 @@ from uuid import UUID
 from rota.core.errors import InvalidInput, StoreRefused, StoreUnavailable
 from rota.core.ids import EPOCH
 from rota.store import feed
-from rota.store.driver import Connection, Source
-from rota.store.feed import Horizon, Position, Seen
+from rota.store.driver import Connection, ConnectionSource
+from rota.store.feed import ChangedRow, FeedPosition, TransactionHorizon
 from rota.store.transaction import transaction
 
 EVERY: Final = 0.5
@@ -129,9 +129,9 @@ class Marks:
     """The next transaction number at each look of the last seconds."""
 
     def __init__(self) -> None:
-        self._marks: deque[Horizon] = deque()
+        self._marks: deque[TransactionHorizon] = deque()
 
-    def position(self, horizon: Horizon) -> Position:
+    def position(self, horizon: TransactionHorizon) -> FeedPosition:
         """Return the position from which the next look must read."""
         marks = self._marks
         marks.append(horizon)
@@ -140,16 +140,16 @@ class Marks:
         too_long_ago = marks[0].now <= horizon.now - _LONGEST
         xid = max(horizon.oldest, marks[0].next) if too_long_ago else horizon.oldest
         before = [mark.now for mark in marks if mark.next <= xid]
-        return Position(xid, before[-1] - _MARGIN if before else horizon.now - _LONGEST)
+        return FeedPosition(xid, before[-1] - _MARGIN if before else horizon.now - _LONGEST)
 
 
 class Feed:
     """The poller and its streams. `tick` is a duty; `open` may be called at any time."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ConnectionSource) -> None:
         self._source = source
         self._streams: list[Stream] = []
-        self._position: Position | None = None
+        self._position: FeedPosition | None = None
         self._marks = Marks()
         self._delivered: set[Key] = set()
         self._summed_up_at: datetime | None = None
@@ -194,9 +194,11 @@ class Feed:
         self._marks = Marks()
         self._delivered.clear()
 
-    async def _begin_stream(self, conn: Connection, stream: Stream, last: Position | None) -> None:
+    async def _begin_stream(
+        self, conn: Connection, stream: Stream, last: FeedPosition | None
+    ) -> None:
         async with transaction(conn):
-            horizon = await feed.horizon(conn)
+            horizon = await feed.read_horizon(conn)
             if self._position is None:
                 self._position = self._marks.position(horizon)
             if last is None:
@@ -205,8 +207,8 @@ class Feed:
             if last.xid > horizon.next or last.since < horizon.now - REACH:
                 stream.offer([lagged(here, horizon.now, Counter())], now=horizon.now)
                 return
-            seen = await feed.look(
-                conn, tenant_ids=[stream.tenant_id], position=last, most=MOST_REPLAYED
+            seen = await feed.read_changes(
+                conn, tenant_ids=[stream.tenant_id], position=last, limit=MOST_REPLAYED
             )
         shown, missed = cut(seen, most=MOST_REPLAYED)
         ids = (position_text(last), here)
@@ -216,12 +218,12 @@ class Feed:
     async def _deliver(self, conn: Connection) -> None:
         tenants = sorted({stream.tenant_id for stream in self._streams})
         async with transaction(conn):
-            horizon = await feed.horizon(conn)
+            horizon = await feed.read_horizon(conn)
             old = self._position or self._marks.position(horizon)
             # Delivered events appear again until their transactions are past; they must not crowd
             # out new ones.
             most = MOST + len(self._delivered)
-            seen = await feed.look(conn, tenant_ids=tenants, position=old, most=most)
+            seen = await feed.read_changes(conn, tenant_ids=tenants, position=old, limit=most)
         self._position = new = self._marks.position(horizon)
         ids = (position_text(old), position_text(new))
         for tenant_id in tenants:
@@ -231,7 +233,7 @@ class Feed:
         await self._summarize_index(conn, horizon.now)
 
     def _deliver_to_tenant(
-        self, tenant_id: int, seen: Sequence[Seen], *, ids: tuple[str, str], now: datetime
+        self, tenant_id: int, seen: Sequence[ChangedRow], *, ids: tuple[str, str], now: datetime
     ) -> None:
         shown, missed = cut(seen, most=MOST, known=self._delivered)
         self._delivered.update(map(key_of, shown))
@@ -257,12 +259,12 @@ class Feed:
         # Another process summarizes the table, so the next time will do; or this role does not own
         # it, and autovacuum does the same later.
         with suppress(StoreUnavailable, StoreRefused):
-            await feed.summarize(conn, most=_SUM_UP_ALL if last is None else _SUM_UP)
+            await feed.summarize_ranges(conn, limit=_SUM_UP_ALL if last is None else _SUM_UP)
 
 
 def cut(
-    seen: Iterable[Seen], *, most: int, known: Iterable[Key] = ()
-) -> tuple[list[Seen], Counter[str]]:
+    seen: Iterable[ChangedRow], *, most: int, known: Iterable[Key] = ()
+) -> tuple[list[ChangedRow], Counter[str]]:
     """Return the oldest unknown rows, and how many more there are of each type."""
     rows = list(seen)
     known_keys = set(known)
@@ -278,7 +280,7 @@ def cut(
 
 
 def events_of(
-    rows: Sequence[Seen], missed: Counter[str], *, ids: tuple[str, str], now: datetime
+    rows: Sequence[ChangedRow], missed: Counter[str], *, ids: tuple[str, str], now: datetime
 ) -> list[FeedEvent]:
     """Convert rows to events. All but the last carry the id from before them: a reader that is cut
     off in between receives all of them again instead of missing some.
@@ -292,7 +294,7 @@ def events_of(
     return events
 
 
-def event_of(row: Seen, id_: str) -> FeedEvent:
+def event_of(row: ChangedRow, id_: str) -> FeedEvent:
     return FeedEvent(
         id=id_,
         type=row.what,
@@ -312,22 +314,22 @@ def lagged(id_: str, at: datetime, missed: Counter[str]) -> FeedEvent:
     return FeedEvent(id=id_, type="lagged", at=at, missed=tuple(sorted(missed.items())))
 
 
-def key_of(row: Seen) -> Key:
+def key_of(row: ChangedRow) -> Key:
     """Return the identity of a row: its transaction, its type and its run or job."""
     return row.xid, row.what, row.run_id or row.job_id
 
 
-def position_text(position: Position) -> str:
+def position_text(position: FeedPosition) -> str:
     """Format a position as an event id; its time is rounded down to milliseconds."""
     return f"{position.xid}-{(position.since - EPOCH) // timedelta(milliseconds=1)}"
 
 
-def parse_position(text: str) -> Position:
+def parse_position(text: str) -> FeedPosition:
     xid, _, since = text.partition("-")
     if not (is_number(xid) and is_number(since)):
         raise InvalidInput("Last-Event-ID", text, "expected the id of an event of this feed")
     try:
-        return Position(int(xid), EPOCH + timedelta(milliseconds=int(since)))
+        return FeedPosition(int(xid), EPOCH + timedelta(milliseconds=int(since)))
     except OverflowError:
         raise InvalidInput(
             "Last-Event-ID", text, "expected the id of an event of this feed"

@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from rota.core.graphs import StepState
-from rota.store.waiting import GraphSubject
+from rota.store.wait_explanations import GraphSubject
 
 NAMED: Final = 5
 

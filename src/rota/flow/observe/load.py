@@ -21,7 +21,7 @@ from rota.core.time.schedule import Schedule
 from rota.core.time.tick_density import DensitySpan, ScheduleGroup, compute_tick_density
 from rota.store import calendars, load_views
 from rota.store.driver import Connection
-from rota.store.load_views import MOST, Scheduled
+from rota.store.load_views import SCHEDULES_MAX, ScheduledJob
 
 LONGEST: Final = timedelta(days=35)
 MOST_PARTS: Final = 10_800
@@ -65,8 +65,8 @@ async def ahead(conn: Connection, span: DensitySpan, *, tenant_id: int) -> Calla
         )
     if span.parts > MOST_PARTS:
         raise InvalidInput("bucket", span.width, f"too small: at most {MOST_PARTS:,} buckets")
-    found = await load_views.schedules(conn, tenant_id=tenant_id)
-    known = await calendars.read_all(conn, tenant_id=tenant_id)
+    found = await load_views.read_schedules(conn, tenant_id=tenant_id)
+    known = await calendars.read_calendars(conn, tenant_id=tenant_id)
     return partial(_compute_load, found, span, known)
 
 
@@ -74,7 +74,7 @@ class _Group(NamedTuple):
     """Jobs that have the same ticks. Each of `members` represents `stride` jobs."""
 
     schedule: Schedule
-    members: Sequence[Scheduled]
+    members: Sequence[ScheduledJob]
     stride: int
 
     @property
@@ -91,7 +91,7 @@ class _Group(NamedTuple):
         )
 
 
-def _read_schedule(job: Scheduled) -> Schedule | None:
+def _read_schedule(job: ScheduledJob) -> Schedule | None:
     """Return the schedule of a job; None if only newer code can read it."""
     try:
         return read_stored_schedule(json.loads(job.schedule), seed=str(job.job_id))
@@ -99,9 +99,9 @@ def _read_schedule(job: Scheduled) -> Schedule | None:
         return None
 
 
-def _group_jobs(found: Sequence[Scheduled]) -> Iterator[_Group]:
+def _group_jobs(found: Sequence[ScheduledJob]) -> Iterator[_Group]:
     """Yield the schedules, each parsed once for all jobs that share its ticks."""
-    alike: dict[tuple[object, ...], list[Scheduled]] = {}
+    alike: dict[tuple[object, ...], list[ScheduledJob]] = {}
     for job in found:
         # The position of a job in its schedule matters only if the schedule has a maximum of runs.
         position = () if job.fired is None else (job.fired, job.tick_at)
@@ -120,13 +120,13 @@ def _group_jobs(found: Sequence[Scheduled]) -> Iterator[_Group]:
 
 
 def _compute_load(
-    found: Sequence[Scheduled],
+    found: Sequence[ScheduledJob],
     span: DensitySpan,
     known: Mapping[str, Calendar],
     check: Check | None = None,
 ) -> Load:
     groups = []
-    for group in _group_jobs(found[:MOST]):
+    for group in _group_jobs(found[:SCHEDULES_MAX]):
         if check is not None:
             check()
         groups.append(group)
@@ -140,7 +140,7 @@ def _compute_load(
         if count.ticks
         for member in group.members
     ]
-    is_sampled = len(found) > MOST or any(group.stride > 1 for group in groups)
+    is_sampled = len(found) > SCHEDULES_MAX or any(group.stride > 1 for group in groups)
     return Load(
         parts={span.since + part * span.width: crowd.parts[part] for part in sorted(crowd.parts)},
         jobs=sum(group.jobs for group, count in pairs if count.ticks),

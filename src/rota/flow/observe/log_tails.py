@@ -15,10 +15,10 @@ from uuid import UUID
 from rota.core.clock import ClockSource
 from rota.core.states import FINAL_STATES
 from rota.store import run_views
-from rota.store.driver import Connection, Source
-from rota.store.logs import BEGINNING, Line
+from rota.store.driver import Connection, ConnectionSource
+from rota.store.logs import LOG_START, StoredLogLine
+from rota.store.row_level_security import tenant_scope
 from rota.store.run_views import RunRow
-from rota.store.walls import behind_wall
 
 Place = tuple[int, int]
 
@@ -43,14 +43,16 @@ class LogTail:
         self.followers = 0
         self.place = place
         self.before = place
-        self.lines: Sequence[Line] = ()
+        self.lines: Sequence[StoredLogLine] = ()
         self.is_over = False
         self.next_look_at = 0.0
         self.turn = asyncio.Lock()
         self._ended_at: float | None = None
         self._interval_s = LOOK_INTERVAL_S
 
-    def note(self, row: RunRow | None, lines: Sequence[Line], *, clock: ClockSource) -> None:
+    def note(
+        self, row: RunRow | None, lines: Sequence[StoredLogLine], *, clock: ClockSource
+    ) -> None:
         """Store the result of a look."""
         now = clock.monotonic()
         self.before, self.lines = self.place, lines
@@ -74,7 +76,7 @@ class LogTail:
 class LogTails:
     """The runs that are followed in this process."""
 
-    def __init__(self, source: Source, *, clock: ClockSource) -> None:
+    def __init__(self, source: ConnectionSource, *, clock: ClockSource) -> None:
         self.looks = 0
         self.is_closed = False
         self._source = source
@@ -87,7 +89,7 @@ class LogTails:
         self, tenant_id: int, run_id: UUID, *, after: Place | None = None
     ) -> Iterator["LogFollower"]:
         """Follow a run's output from the line after `after`. Default: from the first line."""
-        place = after or BEGINNING
+        place = after or LOG_START
         tail = self._tails.get((tenant_id, run_id))
         if tail is None or tail.is_over:
             tail = self._tails[tenant_id, run_id] = LogTail(place)
@@ -109,15 +111,15 @@ class LogTails:
         async with tail.turn:
             if self._clock.monotonic() < tail.next_look_at:
                 return
-            async with self._looking, self._source.acquire() as conn, behind_wall(conn, tenant_id):
-                row = await run_views.get(conn, tenant_id=tenant_id, run_id=run_id)
+            async with self._looking, self._source.acquire() as conn, tenant_scope(conn, tenant_id):
+                row = await run_views.get_run(conn, tenant_id=tenant_id, run_id=run_id)
                 lines = await read_lines(conn, tenant_id, run_id, tail.place)
             self.looks += 1
             tail.note(row, lines, clock=self._clock)
 
-    async def read(self, tenant_id: int, run_id: UUID, after: Place) -> Sequence[Line]:
+    async def read(self, tenant_id: int, run_id: UUID, after: Place) -> Sequence[StoredLogLine]:
         """Read the lines that a follower is missing."""
-        async with self._looking, self._source.acquire() as conn, behind_wall(conn, tenant_id):
+        async with self._looking, self._source.acquire() as conn, tenant_scope(conn, tenant_id):
             return await read_lines(conn, tenant_id, run_id, after)
 
 
@@ -143,7 +145,7 @@ class LogFollower:
         """Whether the run has ended and all its output was returned."""
         return self._tail.is_over and self._place >= self._tail.place
 
-    async def next_lines(self) -> Sequence[Line]:
+    async def next_lines(self) -> Sequence[StoredLogLine]:
         """Wait until the next look and return the new lines, if any."""
         tail = self._tail
         if self._place < tail.place:
@@ -155,7 +157,7 @@ class LogFollower:
             return ()
         return self._take([line for line in tail.lines if place_of(line) > self._place])
 
-    async def _catch_up(self) -> Sequence[Line]:
+    async def _catch_up(self) -> Sequence[StoredLogLine]:
         lines = await self._tails.read(self._tenant_id, self._run_id, self._place)
         self._take(lines)
         if len(lines) < LINES_PER_LOOK_MAX and self._place < self._tail.place:
@@ -163,19 +165,19 @@ class LogFollower:
             self._tail.place = self._place
         return lines
 
-    def _take(self, lines: Sequence[Line]) -> Sequence[Line]:
+    def _take(self, lines: Sequence[StoredLogLine]) -> Sequence[StoredLogLine]:
         if lines:
             self._place = place_of(lines[-1])
         return lines
 
 
-def place_of(line: Line) -> Place:
+def place_of(line: StoredLogLine) -> Place:
     return line.attempt, line.seq
 
 
 async def read_lines(
     conn: Connection, tenant_id: int, run_id: UUID, after: Place
-) -> Sequence[Line]:
-    return await run_views.log_lines(
+) -> Sequence[StoredLogLine]:
+    return await run_views.read_log_lines(
         conn, tenant_id=tenant_id, run_id=run_id, after=after, limit=LINES_PER_LOOK_MAX
     )

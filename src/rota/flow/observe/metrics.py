@@ -15,9 +15,16 @@ from rota.core.errors import StoreFailed, StoreUnavailable
 from rota.core.states import DEAD_LETTER_STATES, FINAL_STATES, RunState
 from rota.flow.observe.exposition import Family, Sample, Sort, gauge, gauges, render
 from rota.flow.observe.meter import MOST_VALUES, OTHER, Meter
-from rota.store import figures
+from rota.store import metrics_queries
 from rota.store.driver import Connection
-from rota.store.figures import Cluster, Connections, Owner, Queue, Recent, TableSize
+from rota.store.metrics_queries import (
+    ClusterMetrics,
+    ConnectionCount,
+    QueueBacklog,
+    RecentRuns,
+    ShardOwner,
+    TableSize,
+)
 
 DAY: Final = timedelta(days=1)
 RECENT: Final = timedelta(minutes=5)
@@ -40,27 +47,33 @@ def without_database() -> str:
 
 
 async def _families(conn: Connection) -> list[Family]:
-    cluster = await figures.cluster(conn)
+    cluster = await metrics_queries.read_cluster(conn)
     if cluster is None:
         return _about(is_up=False)
     return [
         *_about(is_up=True),
         *_cluster(cluster),
-        *_queues(await figures.queues(conn)),
-        _shards(await figures.shard_owners(conn)),
+        *_queues(await metrics_queries.read_queues(conn)),
+        _shards(await metrics_queries.read_shard_owners(conn)),
         gauges(
             "rota_jobs",
             "Jobs by state, without deleted ones. Above 100,000, estimated from the planner's "
             "statistics, which may miss a rare state.",
             "state",
-            {state.value: number for state, number in (await figures.jobs(conn)).items()},
+            {
+                state.value: number
+                for state, number in (await metrics_queries.count_jobs(conn)).items()
+            },
         ),
         _dead_letters(
-            {row.state: row.number for row in await figures.bad(conn, since=cluster.now - DAY)}
+            {
+                row.state: row.number
+                for row in await metrics_queries.count_dead_letters(conn, since=cluster.now - DAY)
+            }
         ),
-        *_recent(await figures.recent(conn, since=cluster.now - RECENT)),
-        *_connections(await figures.connections(conn)),
-        *_table_sizes(await figures.table_sizes(conn)),
+        *_recent(await metrics_queries.read_recent(conn, since=cluster.now - RECENT)),
+        *_connections(await metrics_queries.count_connections(conn)),
+        *_table_sizes(await metrics_queries.read_table_sizes(conn)),
     ]
 
 
@@ -77,7 +90,7 @@ def _about(*, is_up: bool) -> list[Family]:
     ]
 
 
-def _cluster(row: Cluster) -> list[Family]:
+def _cluster(row: ClusterMetrics) -> list[Family]:
     return [
         gauge("rota_runs_running", "Runs that a worker holds.", row.running),
         gauge("rota_workers", "Live workers.", row.workers),
@@ -94,7 +107,7 @@ def _cluster(row: Cluster) -> list[Family]:
     ]
 
 
-def _queues(rows: Sequence[Queue]) -> list[Family]:
+def _queues(rows: Sequence[QueueBacklog]) -> list[Family]:
     waiting = {row.queue: float(row.waiting) for row in rows[:MOST_VALUES]}
     oldest = {row.queue: _seconds(row.oldest_wait) for row in rows[:MOST_VALUES]}
     rest = rows[MOST_VALUES:]
@@ -119,7 +132,7 @@ def _queues(rows: Sequence[Queue]) -> list[Family]:
     ]
 
 
-def _shards(rows: Sequence[Owner]) -> Family:
+def _shards(rows: Sequence[ShardOwner]) -> Family:
     owned = {row.scheduler: float(row.shards) for row in rows[:MOST_VALUES]}
     rest = rows[MOST_VALUES:]
     if rest:
@@ -136,7 +149,7 @@ def _dead_letters(found: dict[RunState, int]) -> Family:
     )
 
 
-def _recent(rows: Sequence[Recent]) -> list[Family]:
+def _recent(rows: Sequence[RecentRuns]) -> list[Family]:
     numbers = {row.state: row.number for row in rows if row.state is not None}
     found = [
         gauges(
@@ -166,7 +179,7 @@ def _quantiles(what: str, about: str, p50: timedelta | None, p99: timedelta | No
     )
 
 
-def _connections(rows: Sequence[Connections]) -> list[Family]:
+def _connections(rows: Sequence[ConnectionCount]) -> list[Family]:
     return [
         gauges(
             "rota_database_connections",

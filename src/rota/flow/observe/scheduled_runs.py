@@ -9,14 +9,14 @@ from uuid import UUID
 from rota.core.errors import NotFound
 from rota.flow.observe.endings import shown
 from rota.flow.observe.explaining import Explanation, explain
-from rota.store import waiting
+from rota.store import wait_explanations
 from rota.store.driver import Connection
-from rota.store.waiting import ScheduledSubject
+from rota.store.wait_explanations import ScheduledSubject
 
 
 async def explain_submission(conn: Connection, *, tenant_id: int, run_id: UUID) -> Explanation:
     """Explain the state of a submission. Raises `NotFound` if the tenant has none with this run."""
-    found = await waiting.scheduled(conn, tenant_id=tenant_id, run_id=run_id)
+    found = await wait_explanations.read_scheduled(conn, tenant_id=tenant_id, run_id=run_id)
     if found is not None:
         return _explain_scheduled(found)
     try:

@@ -21,10 +21,10 @@ from rota.core.duration_bins import compute_quantile
 from rota.core.errors import InvalidInput
 from rota.core.ids import EPOCH
 from rota.core.states import DEAD_LETTER_STATES, RunState
-from rota.store import figures
+from rota.store import metrics_queries
 from rota.store.driver import Connection
-from rota.store.figures import Depth, Ended, Slice, Times
-from rota.store.fitness import database_time
+from rota.store.metrics_queries import EndedBucket, LagAndDuration, QueueDepth, TimeSlice
+from rota.store.server_check import read_database_time
 
 # Runs that one window reads without sampling: about 40 ms.
 MOST_EXACT: Final = 32_000
@@ -85,9 +85,9 @@ class Overview:
     since: datetime
     ended: Mapping[RunState, int]
     is_estimate: bool
-    times: Times
+    times: LagAndDuration
     runs_per_second: float
-    queues: tuple[Depth, ...]
+    queues: tuple[QueueDepth, ...]
     late_ticks: int
     latest_by: timedelta
 
@@ -107,19 +107,19 @@ class Overview:
 
 async def overview(conn: Connection, *, tenant_id: int, since: datetime) -> Overview:
     """Return the overview of a tenant. `since` is at most a month ago."""
-    now = await database_time(conn)
+    now = await read_database_time(conn)
     if not now - LONGEST <= since <= now:
         raise InvalidInput("since", since, f"must be within the last {LONGEST.days} days")
     series = await _count_series(conn, tenant_id, [since], until=now)
-    late = await figures.late_ticks(conn, tenant_id=tenant_id, before=now - LATE)
+    late = await metrics_queries.count_late_ticks(conn, tenant_id=tenant_id, before=now - LATE)
     return Overview(
         now=now,
         since=since,
         ended=series.buckets[0].ended,
         is_estimate=series.is_estimate,
-        times=await figures.times(conn, tenant_id=tenant_id, since=since),
+        times=await metrics_queries.measure_times(conn, tenant_id=tenant_id, since=since),
         runs_per_second=await _runs_per_second(conn, tenant_id, now),
-        queues=tuple(await figures.depths(conn, tenant_id=tenant_id)),
+        queues=tuple(await metrics_queries.read_depths(conn, tenant_id=tenant_id)),
         late_ticks=late.number,
         latest_by=timedelta(0) if late.oldest_at is None else now - late.oldest_at,
     )
@@ -127,7 +127,7 @@ async def overview(conn: Connection, *, tenant_id: int, since: datetime) -> Over
 
 async def series(conn: Connection, *, tenant_id: int, span: Span) -> Series:
     """Return the last hour by minute, day by hour or month by day. The last bucket is open."""
-    now = await database_time(conn)
+    now = await read_database_time(conn)
     width, number = span.value
     last = now - (now - EPOCH) % width
     starts = [last - width * back for back in range(number - 1, -1, -1)]
@@ -150,13 +150,13 @@ def stride_for(length: timedelta) -> int:
 
 def slices(
     start: datetime, end: datetime, *, stride: int | None, width: timedelta = SECOND
-) -> list[Slice]:
+) -> list[TimeSlice]:
     """Return the time ranges to read: the whole range, or `width` of every `stride` seconds."""
     if stride is None:
-        return [Slice(start, end)]
+        return [TimeSlice(start, end)]
     number = -((start - end) // (SECOND * stride))
     seconds = (start + SECOND * stride * place for place in range(number))
-    return [Slice(second, min(second + width, end)) for second in seconds]
+    return [TimeSlice(second, min(second + width, end)) for second in seconds]
 
 
 async def _count_series(
@@ -164,17 +164,17 @@ async def _count_series(
 ) -> Series:
     # Includes a run that ends in this very microsecond.
     start, end = starts[0], until + timedelta(microseconds=1)
-    some = await figures.count_some(
-        conn, tenant_id=tenant_id, start=start, end=end, most=MOST_EXACT + 1
+    some = await metrics_queries.count_rows_to_read(
+        conn, tenant_id=tenant_id, start=start, end=end, limit=MOST_EXACT + 1
     )
     stride = stride_for(end - start) if some > MOST_EXACT else None
-    first = start - figures.LATE_AFTER - figures.CLOCK_MARGIN
-    rows = await figures.count_slices(
+    first = start - metrics_queries.LATE_AFTER - metrics_queries.CLOCK_MARGIN
+    rows = await metrics_queries.count_slices(
         conn,
         tenant_id=tenant_id,
         starts=starts,
         until=end,
-        due=slices(first, end + figures.CLOCK_MARGIN, stride=stride),
+        due=slices(first, end + metrics_queries.CLOCK_MARGIN, stride=stride),
         late=slices(start, end, stride=stride),
     )
     buckets = [
@@ -185,7 +185,7 @@ async def _count_series(
     return Series(width=width, buckets=tuple(buckets), is_estimate=stride is not None)
 
 
-def _build_bucket(start: datetime, rows: list[Ended], *, times: int) -> Bucket:
+def _build_bucket(start: datetime, rows: list[EndedBucket], *, times: int) -> Bucket:
     lags, durations = sum(row.lags for row in rows), sum(row.durations for row in rows)
     lagged = sum((row.lagged for row in rows), timedelta(0))
     lasted = sum((row.lasted for row in rows), timedelta(0))
@@ -203,7 +203,7 @@ def _build_bucket(start: datetime, rows: list[Ended], *, times: int) -> Bucket:
 
 
 def _percentiles(
-    rows: list[Ended], longest: timedelta
+    rows: list[EndedBucket], longest: timedelta
 ) -> tuple[timedelta | None, timedelta | None]:
     """Return the p50 and p99 lag, capped by the longest lag: a bin's middle may exceed it."""
     counts: Counter[int] = Counter()
@@ -218,11 +218,11 @@ def _percentiles(
 
 
 async def _runs_per_second(conn: Connection, tenant_id: int, now: datetime) -> float:
-    pace = await figures.pace(
+    pace = await metrics_queries.measure_pace(
         conn,
         tenant_id=tenant_id,
         since=now - PACE_OVER,
-        most=PACE_SAMPLE,
+        limit=PACE_SAMPLE,
     )
     over = PACE_OVER
     if pace.looked_at == pace.ended == PACE_SAMPLE and pace.first_at is not None:

@@ -21,13 +21,13 @@ from rota.core.graphs.graph import GRAPH_KIND
 from rota.core.ids import EPOCH
 from rota.core.states import DEAD_LETTER_STATES, FINAL_STATES, RunState
 from rota.flow.observe.statistics import SECOND, failure_rate, slices, stride_for
-from rota.store import cluster_views, figures, job_views, run_views, tasks
+from rota.store import cluster_views, job_views, metrics_queries, run_views, tasks
 from rota.store.cluster_views import WorkerRow
 from rota.store.driver import Connection
-from rota.store.figures import Slice
-from rota.store.fitness import database_time
 from rota.store.job_views import JobFilter, JobRow
-from rota.store.run_views import RunFilter, RunRow
+from rota.store.metrics_queries import TimeSlice
+from rota.store.run_views import RunListFilter, RunRow
+from rota.store.server_check import read_database_time
 from rota.store.tasks import EndedCount, LiveCount, TaskEnding, TaskRow
 
 # Runs of all kinds that one window reads: about 150 ms.
@@ -128,14 +128,14 @@ class TaskDetail:
 
 async def list_tasks(conn: Connection, *, tenant_id: int, tenant: str) -> list[TaskSummary]:
     """Return the tasks of a tenant by name."""
-    now = await database_time(conn)
-    workers = await cluster_views.workers(conn, tenant=tenant, with_dead=True)
+    now = await read_database_time(conn)
+    workers = await cluster_views.list_workers(conn, tenant=tenant, with_dead=True)
     serving = Counter(kind for worker in workers if worker.is_alive for kind in worker.kinds)
     live = await tasks.count_live(conn, tenant_id=tenant_id)
     ended = await tasks.count_ended(conn, tenant_id=tenant_id, since=now - RATE_WINDOW)
     jobs = await tasks.count_jobs(conn, tenant_id=tenant_id)
     used = {count.kind_id for count in live} | {count.kind_id for count in ended}
-    rows = await tasks.read(
+    rows = await tasks.read_tasks(
         conn,
         tenant_id=tenant_id,
         ids=used | {count.kind_id for count in jobs},
@@ -209,24 +209,24 @@ async def read_task(
     conn: Connection, *, tenant_id: int, tenant: str, kind: str, window: TaskWindow
 ) -> TaskDetail | None:
     """Return a task with its statistics; None if the tenant has no such task."""
-    known = await tasks.read(conn, tenant_id=tenant_id, ids=(), names=[kind])
+    known = await tasks.read_tasks(conn, tenant_id=tenant_id, ids=(), names=[kind])
     row = next((task for task in known if task.name == kind), None)
     if row is None or kind == GRAPH_KIND:
         return None
-    now = await database_time(conn)
-    workers = await cluster_views.workers(conn, tenant=tenant, with_dead=True)
+    now = await read_database_time(conn)
+    workers = await cluster_views.list_workers(conn, tenant=tenant, with_dead=True)
     serving = [worker for worker in workers if kind in worker.kinds]
     load = _loads(await tasks.count_live(conn, tenant_id=tenant_id))(row.id)
-    jobs = await job_views.page(
+    jobs = await job_views.list_jobs(
         conn,
         tenant_id=tenant_id,
         filter=JobFilter(kind=kind, is_one_time=False),
         limit=SHOWN_JOBS_MAX,
     )
     last_run = await _find_newest(
-        conn, tenant_id, RunFilter(kind=kind, states=FINAL_STATES - NEVER_RAN)
+        conn, tenant_id, RunListFilter(kind=kind, states=FINAL_STATES - NEVER_RAN)
     )
-    own = await tasks.read(conn, tenant_id=tenant_id, ids=(), names=())
+    own = await tasks.read_tasks(conn, tenant_id=tenant_id, ids=(), names=())
     is_used = load.waiting or load.running or load.scheduled or jobs.rows or last_run
     if not serving and not is_used and row not in own:
         return None
@@ -238,15 +238,15 @@ async def read_task(
         series=await _measure(conn, tenant_id, row.id, window=window, now=now),
         last_run=last_run,
         last_failure=await _find_newest(
-            conn, tenant_id, RunFilter(kind=kind, states=DEAD_LETTER_STATES)
+            conn, tenant_id, RunListFilter(kind=kind, states=DEAD_LETTER_STATES)
         ),
         jobs=tuple(jobs.rows),
         has_more_jobs=jobs.after is not None,
     )
 
 
-async def _find_newest(conn: Connection, tenant_id: int, chosen: RunFilter) -> RunRow | None:
-    found = await run_views.page(conn, tenant_id=tenant_id, filter=chosen, limit=1)
+async def _find_newest(conn: Connection, tenant_id: int, chosen: RunListFilter) -> RunRow | None:
+    found = await run_views.list_runs(conn, tenant_id=tenant_id, filter=chosen, limit=1)
     return found.rows[0] if found.rows else None
 
 
@@ -284,15 +284,15 @@ async def _measure(
 
 async def _choose_slices(
     conn: Connection, tenant_id: int, start: datetime, end: datetime
-) -> tuple[list[Slice], list[Slice], float]:
+) -> tuple[list[TimeSlice], list[TimeSlice], float]:
     """Return the ranges to read, by times in ids and by late endings, and the multiplier."""
-    first = start - figures.LATE_AFTER - figures.CLOCK_MARGIN
-    last = end + figures.CLOCK_MARGIN
-    some = await figures.count_some(
-        conn, tenant_id=tenant_id, start=start, end=end, most=EXACT_RUNS_MAX + 1
+    first = start - metrics_queries.LATE_AFTER - metrics_queries.CLOCK_MARGIN
+    last = end + metrics_queries.CLOCK_MARGIN
+    some = await metrics_queries.count_rows_to_read(
+        conn, tenant_id=tenant_id, start=start, end=end, limit=EXACT_RUNS_MAX + 1
     )
     if some <= EXACT_RUNS_MAX:
-        return [Slice(first, last)], [Slice(start, end)], 1.0
+        return [TimeSlice(first, last)], [TimeSlice(start, end)], 1.0
     stride = stride_for(end - start)
     sampled = await tasks.count_sampled(
         conn, tenant_id=tenant_id, due=slices(first, last, stride=stride)

@@ -13,20 +13,20 @@ from rota.flow.observe import statistics
 from rota.flow.observe.exposition import Family, gauge, gauges, render
 from rota.flow.observe.meter import MOST_VALUES, OTHER
 from rota.flow.observe.statistics import Overview
-from rota.store import figures
+from rota.store import metrics_queries
 from rota.store.driver import Connection
-from rota.store.figures import Depth
-from rota.store.fitness import database_time
+from rota.store.metrics_queries import QueueDepth
+from rota.store.server_check import read_database_time
 
 RECENT: Final = timedelta(minutes=5)
 
 
 async def gather_tenant(conn: Connection, *, tenant_id: int) -> str:
     """Return the page of a tenant, from a connection in its row-level security scope."""
-    now = await database_time(conn)
+    now = await read_database_time(conn)
     found = await statistics.overview(conn, tenant_id=tenant_id, since=now - RECENT)
-    running = await figures.running(conn, tenant_id=tenant_id)
-    jobs = await figures.tenant_jobs(conn, tenant_id=tenant_id)
+    running = await metrics_queries.count_running(conn, tenant_id=tenant_id)
+    jobs = await metrics_queries.count_tenant_jobs(conn, tenant_id=tenant_id)
     return render(
         [
             gauge("rota_database_up", "1 if the database responded.", 1),
@@ -85,5 +85,5 @@ def _quantiles(what: str, about: str, p50: timedelta | None, p99: timedelta | No
     )
 
 
-def _waited(depth: Depth, found: Overview) -> float:
+def _waited(depth: QueueDepth, found: Overview) -> float:
     return 0.0 if depth.oldest_at is None else (found.now - depth.oldest_at).total_seconds()

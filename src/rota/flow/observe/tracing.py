@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from rota.core.outcome import Outcome
-from rota.store.live_runs import Claimed
+from rota.store.live_runs import ClaimedRun
 
 # Path and media type of traces in OTLP over HTTP.
 PATH: Final = "/v1/traces"
@@ -52,7 +52,7 @@ class Traces(Protocol):
     """The traces of one process. Thread-safe."""
 
     def attempt(
-        self, run: Claimed, kind: str, *, ahead: float, queue: str | None = None
+        self, run: ClaimedRun, kind: str, *, ahead: float, queue: str | None = None
     ) -> AttemptSpan:
         """Start the span of an attempt that starts in `ahead` seconds. The handler's own spans in
         this task, and in threads that copy its context, become children. A run does not carry its

@@ -11,8 +11,8 @@ from typing import Final
 
 from rota.store import partitions
 from rota.store.driver import Connection, Pool
-from rota.store.fitness import database_time
-from rota.store.partitions import EVENTS, PARENTS
+from rota.store.partitions import DAILY_TABLES, EVENT_TABLES
+from rota.store.server_check import read_database_time
 
 INTERVAL: Final = timedelta(hours=1)
 # Rows deleted from the default partition in one batch: about ten milliseconds, to block no one.
@@ -32,23 +32,23 @@ class KeepingDays:
     async def tick(self) -> float:
         """Create and drop partitions by the database's calendar."""
         async with self.pool.acquire() as conn:
-            today = (await database_time(conn)).date()
-            await partitions.make_ahead(conn, today=today, ahead=self.ahead.days)
+            today = (await read_database_time(conn)).date()
+            await partitions.create_ahead(conn, today=today, ahead=self.ahead.days)
             # One extra day, so that a run is kept for the full `keep` to the minute.
             oldest = today - self.keep - timedelta(days=1)
-            history = [parent for parent in PARENTS if parent not in EVENTS]
+            history = [parent for parent in DAILY_TABLES if parent not in EVENT_TABLES]
             await partitions.drop_older(conn, keep_from=oldest, parents=history)
-            runs = await partitions.prune_runs(conn, keep_from=oldest, most=MOST)
+            runs = await partitions.prune_runs(conn, keep_from=oldest, limit=MOST)
             oldest = today - self.keep_events - timedelta(days=1)
-            await partitions.drop_older(conn, keep_from=oldest, parents=EVENTS)
-            events = await partitions.prune_events(conn, keep_from=oldest, most=MOST)
+            await partitions.drop_older(conn, keep_from=oldest, parents=EVENT_TABLES)
+            events = await partitions.prune_events(conn, keep_from=oldest, limit=MOST)
             has_old_entries = await self._maintain_audit_log(conn, today)
         has_more = max(runs, events) >= MOST or has_old_entries
         return (SOON if has_more else INTERVAL).total_seconds()
 
     async def _maintain_audit_log(self, conn: Connection, today: date) -> bool:
         """Create and drop the months of the audit log; return whether more rows must be deleted."""
-        await partitions.make_audit_months(conn, today=today)
+        await partitions.create_audit_months(conn, today=today)
         oldest = today - self.keep_audit - timedelta(days=1)
         await partitions.drop_audit_months(conn, keep_from=oldest)
         return await partitions.prune_audit(conn, keep_from=oldest)

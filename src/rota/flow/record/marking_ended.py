@@ -8,8 +8,8 @@ mark serves queries that filter by state. It is not urgent: a bounded batch, the
 from dataclasses import dataclass
 from typing import Final
 
-from rota.store import ended_jobs
-from rota.store.driver import Source
+from rota.store import finished_jobs
+from rota.store.driver import ConnectionSource
 from rota.store.transaction import transaction
 
 MOST: Final = 500
@@ -20,9 +20,9 @@ EVERY: Final = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkingEnded:
-    source: Source
+    source: ConnectionSource
 
     async def tick(self) -> float:
         async with self.source.acquire() as conn, transaction(conn):
-            marked = await ended_jobs.mark_ended(conn, most=MOST)
+            marked = await finished_jobs.mark_finished(conn, limit=MOST)
         return BETWEEN if marked >= MOST else EVERY

@@ -10,10 +10,10 @@ from typing import Final
 
 from rota.runtime.service import Duty
 from rota.runtime.stop import Halt
-from rota.store import logs, notes
-from rota.store.driver import Source
-from rota.store.logs import Piece
-from rota.store.notes import Progress
+from rota.store import checkpoints, logs
+from rota.store.checkpoints import RunProgress
+from rota.store.driver import ConnectionSource
+from rota.store.logs import LogPiece
 
 MOST: Final = 500
 EVERY: Final = 0.5
@@ -21,11 +21,11 @@ EVERY: Final = 0.5
 
 @dataclass(slots=True, kw_only=True)
 class Noting:
-    source: Source
-    take: Callable[[int], tuple[list[Piece], list[Progress]]]
+    source: ConnectionSource
+    take: Callable[[int], tuple[list[LogPiece], list[RunProgress]]]
     # The batch being stored; the next one is taken only after it was stored.
-    _pieces: list[Piece] = field(default_factory=list)
-    _progress: list[Progress] = field(default_factory=list)
+    _pieces: list[LogPiece] = field(default_factory=list)
+    _progress: list[RunProgress] = field(default_factory=list)
 
     async def tick(self) -> float:
         """Store the next batch; return 0 if there was more than one batch."""
@@ -36,10 +36,10 @@ class Noting:
             return EVERY
         async with self.source.acquire() as conn:
             if self._pieces:
-                await logs.append(conn, self._pieces)
+                await logs.append_pieces(conn, self._pieces)
                 self._pieces = []
             if self._progress:
-                await notes.save_progress(conn, self._progress)
+                await checkpoints.save_progress(conn, self._progress)
                 self._progress = []
         return 0.0 if number >= MOST else EVERY
 

@@ -10,7 +10,7 @@ from typing import Final
 from uuid import UUID
 
 from rota.store import one_time_jobs
-from rota.store.driver import Source
+from rota.store.driver import ConnectionSource
 from rota.store.transaction import transaction
 
 BATCH_MAX: Final = 200
@@ -22,7 +22,7 @@ FIRST_ID: Final = UUID(int=0)
 
 @dataclass(slots=True, kw_only=True)
 class OneTimeJobMover:
-    source: Source
+    source: ConnectionSource
     _after: UUID = FIRST_ID
 
     async def tick(self) -> float:

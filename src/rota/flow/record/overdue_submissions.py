@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Final
 
 from rota.store import submissions
-from rota.store.driver import Source
+from rota.store.driver import ConnectionSource
 
 BATCH_MAX: Final = 500
 INTERVAL_S: Final = 2.0
@@ -22,7 +22,7 @@ OVERDUE_AFTER: Final = timedelta(seconds=5)
 class OverdueSubmissions:
     """Calls `on_runs_created` when runs are waiting that claimers do not know of yet."""
 
-    source: Source
+    source: ConnectionSource
     made: Callable[[], object]
 
     async def tick(self) -> float:

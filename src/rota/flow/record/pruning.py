@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from rota.store import backfills, hooks, idempotency, revival, sessions, unique
-from rota.store.driver import Source
+from rota.store import backfills, hooks, idempotency, requeue, sessions, uniqueness_keys
+from rota.store.driver import ConnectionSource
 
 MOST: Final = 500
 EVERY: Final = 30.0
@@ -24,14 +24,14 @@ KEEP_BACKFILLS: Final = timedelta(days=90)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pruning:
-    source: Source
+    source: ConnectionSource
 
     async def tick(self) -> float:
         async with self.source.acquire() as conn:
-            closed = await sessions.forget(conn, after=KEEP_SESSIONS, most=MOST)
-            pruned = await idempotency.prune(conn, keep=KEEP_KEYS, most=MOST)
-            freed = await unique.prune(conn, most=MOST)
-            ended = await backfills.forget(conn, keep=KEEP_BACKFILLS, most=MOST)
-            deliveries = await hooks.forget_deliveries(conn, keep=KEEP_DELIVERIES, limit=MOST)
-            unlinked = await revival.forget(conn, keep=KEEP_REPLAYS, most=MOST)
+            closed = await sessions.delete_expired(conn, after=KEEP_SESSIONS, limit=MOST)
+            pruned = await idempotency.prune_keys(conn, keep=KEEP_KEYS, limit=MOST)
+            freed = await uniqueness_keys.prune_keys(conn, limit=MOST)
+            ended = await backfills.delete_ended(conn, keep=KEEP_BACKFILLS, limit=MOST)
+            deliveries = await hooks.delete_deliveries(conn, keep=KEEP_DELIVERIES, limit=MOST)
+            unlinked = await requeue.delete_links(conn, keep=KEEP_REPLAYS, limit=MOST)
         return 0.0 if max(closed, pruned, freed, ended, deliveries, unlinked) >= MOST else EVERY

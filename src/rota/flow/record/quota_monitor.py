@@ -15,8 +15,8 @@ from typing import Final
 from rota.contract.quotas import read_stored_quotas
 from rota.core.quotas import DEFAULT_QUOTAS, Quotas
 from rota.store import gates, tenants
-from rota.store.driver import Connection, Source
-from rota.store.tenants import Measurable
+from rota.store.driver import Connection, ConnectionSource
+from rota.store.tenants import MeasurableTenant
 
 # Share of a default quota above which a tenant's usage is counted at each submission.
 NEAR: Final = 0.8
@@ -34,7 +34,7 @@ COUNTS: Final[Mapping[str, Count]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotaMonitor:
-    source: Source
+    source: ConnectionSource
     defaults: Mapping[str, int] = field(default_factory=lambda: DEFAULT_QUOTAS)
     interval: timedelta = MEASURE_INTERVAL
 
@@ -42,10 +42,12 @@ class QuotaMonitor:
         async with self.source.acquire() as conn:
             due = await tenants.take_measurable(conn, age=self.interval, limit=MEASURE_BATCH_MAX)
             for tenant in due:
-                await tenants.hold_back(conn, tenant.id, await self._find_near_quotas(conn, tenant))
+                await tenants.apply_default_quotas(
+                    conn, tenant.id, await self._find_near_quotas(conn, tenant)
+                )
         return 0.0 if len(due) >= MEASURE_BATCH_MAX else REST_S
 
-    async def _find_near_quotas(self, conn: Connection, tenant: Measurable) -> dict[str, int]:
+    async def _find_near_quotas(self, conn: Connection, tenant: MeasurableTenant) -> dict[str, int]:
         """Return the default quotas that apply to a tenant and that it has nearly used up."""
         quotas: Quotas = read_stored_quotas(json.loads(tenant.quotas))
         near: dict[str, int] = {}

@@ -38,9 +38,9 @@ from rota.runtime.clock import AlarmClock
 from rota.runtime.service import Duty
 from rota.runtime.stop import Halt
 from rota.store import graphs, live_runs, logs
-from rota.store.driver import Connection, Source
-from rota.store.live_runs import Ending, PutBack
-from rota.store.logs import Piece
+from rota.store.driver import Connection, ConnectionSource
+from rota.store.live_runs import ReturnedAttempt, RunEnding
+from rota.store.logs import LogPiece
 
 MOST: Final = 1000
 IDLE: Final = 1.0
@@ -62,12 +62,12 @@ class Recording:
     completions; `scan_completions` is called when some may exist.
     """
 
-    source: Source
+    source: ConnectionSource
     session_id: UUID
     take: Callable[[int], list[EndedAttempt]]
     give_back: Callable[[Sequence[EndedAttempt]], None]
     forget: Callable[[Sequence[EndedAttempt]], None]
-    last_words: Callable[[Sequence[EndedAttempt]], list[Piece]]
+    last_words: Callable[[Sequence[EndedAttempt]], list[LogPiece]]
     now: Callable[[], datetime]
     monotonic: Callable[[], float]
     chance: Random
@@ -77,7 +77,7 @@ class Recording:
     _is_repeated: bool = False
     _began: float = float("-inf")
     # Output that is being stored.
-    _pieces: list[Piece] = field(default_factory=list)
+    _pieces: list[LogPiece] = field(default_factory=list)
 
     async def tick(self) -> float:
         now = self.monotonic()
@@ -116,12 +116,12 @@ class Recording:
     async def _store_last_words(self) -> None:
         if self._pieces:
             async with self.source.acquire() as conn:
-                await logs.append(conn, self._pieces)
+                await logs.append_pieces(conn, self._pieces)
             self._pieces = []
 
     async def _store(self, batch: Sequence[EndedAttempt]) -> None:
-        endings: list[Ending] = []
-        back: list[PutBack] = []
+        endings: list[RunEnding] = []
+        back: list[ReturnedAttempt] = []
         unfolded: list[tuple[UUID, int]] = []
         for ended in batch:
             if type(ended.outcome) is Succeeded:
@@ -130,7 +130,7 @@ class Recording:
                     self.look()
                 else:
                     endings.append(
-                        Ending(ended.run_id, ended.attempt, _SUCCEEDED, None, ended.result)
+                        RunEnding(ended.run_id, ended.attempt, _SUCCEEDED, None, ended.result)
                     )
             elif type(ended.outcome) is GraphExpanded:
                 unfolded.append((ended.run_id, ended.attempt))
@@ -156,29 +156,31 @@ class Recording:
         """End the run of an ending that the database rejects, with the error as the reason."""
         reason = {"type": "StoreFailed", "message": f"the ending could not be stored: {error}"}
         encoded = msgspec.json.encode(reason).decode().replace("\\u0000", "")
-        ending = Ending(ended.run_id, ended.attempt, RunState.DEAD, None, None, encoded)
-        await live_runs.finish(conn, session_id=self.session_id, endings=[ending])
+        ending = RunEnding(ended.run_id, ended.attempt, RunState.DEAD, None, None, encoded)
+        await live_runs.finish_runs(conn, session_id=self.session_id, endings=[ending])
 
     async def _send(
         self,
         conn: Connection,
-        endings: Sequence[Ending],
-        back: Sequence[PutBack],
+        endings: Sequence[RunEnding],
+        back: Sequence[ReturnedAttempt],
         unfolded: Sequence[tuple[UUID, int]],
     ) -> None:
         accepted, session_id = 0, self.session_id
         if endings:
-            stored = await live_runs.finish_all(conn, session_id=session_id, endings=endings)
+            stored = await live_runs.finish_runs_and_graphs(
+                conn, session_id=session_id, endings=endings
+            )
             accepted += len(stored.states)
             if stored.graph_run_ids:
                 self.advance(stored.graph_run_ids)
         if back:
-            moved = await live_runs.put_back(conn, session_id=session_id, attempts=back)
+            moved = await live_runs.put_back_runs(conn, session_id=session_id, attempts=back)
             accepted += len(moved)
             if any(run.state is RunState.CANCELLED for run in moved):
                 self.look()
         if unfolded:
-            moved = await graphs.unfold(conn, session_id=session_id, runs=unfolded)
+            moved = await graphs.expand_graphs(conn, session_id=session_id, runs=unfolded)
             accepted += len(moved)
             self.advance([run.id for run in moved])
         refused = len(endings) + len(back) + len(unfolded) - accepted
@@ -186,7 +188,9 @@ class Recording:
         if refused and not self._is_repeated:
             self.emit(ResultsDiscarded(count=refused))
 
-    def _settle(self, ended: EndedAttempt, endings: list[Ending], back: list[PutBack]) -> None:
+    def _settle(
+        self, ended: EndedAttempt, endings: list[RunEnding], back: list[ReturnedAttempt]
+    ) -> None:
         """Settle an attempt that did not simply succeed, and add it to the matching list."""
         now = self.now()
         run = AttemptedRun(
@@ -207,7 +211,9 @@ class Recording:
             self.emit(RunSetAside(run_id=ended.run_id, reason=ended.outcome.reason))
         if wait is None:
             endings.append(
-                Ending(ended.run_id, ended.attempt, settled.state, settled.failures, None, reason)
+                RunEnding(
+                    ended.run_id, ended.attempt, settled.state, settled.failures, None, reason
+                )
             )
         else:
             back.append(put_back(ended, settled, wait, reason))
@@ -226,8 +232,8 @@ class Recording:
 
 def put_back(
     ended: EndedAttempt, settled: Settlement, wait: timedelta, reason: str | None
-) -> PutBack:
-    return PutBack(
+) -> ReturnedAttempt:
+    return ReturnedAttempt(
         ended.run_id,
         ended.attempt,
         settled.state,

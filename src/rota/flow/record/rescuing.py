@@ -17,9 +17,9 @@ from rota.core.lease import DatabaseObservation, ObservedSpan
 from rota.core.log_events import Emit, RescueFailed, RunsExpired, RunsReclaimed, WorkersExpired
 from rota.core.states import FINAL_STATES
 from rota.store import live_runs, sessions
-from rota.store.driver import Source
-from rota.store.fitness import database_time
-from rota.store.live_runs import Moved
+from rota.store.driver import ConnectionSource
+from rota.store.live_runs import RunMove
+from rota.store.server_check import read_database_time
 from rota.store.sessions import ExpiredSession
 
 MOST: Final = 500
@@ -30,7 +30,7 @@ EVERY: Final = 1.0
 class Rescuing:
     """Calls `on_runs_waiting` when runs wait again, so that claimers are hinted."""
 
-    source: Source
+    source: ConnectionSource
     freed: Callable[[], object]
     emit: Emit
     monotonic: Callable[[], float]
@@ -51,13 +51,13 @@ class Rescuing:
             self.freed()
         return 0.0 if len(moved) >= MOST else EVERY
 
-    async def _rescue(self) -> tuple[list[ExpiredSession], list[Moved]]:
+    async def _rescue(self) -> tuple[list[ExpiredSession], list[RunMove]]:
         async with self.source.acquire() as conn:
             lasted = self.sight.measure_span(self.monotonic())
-            sight = ObservedSpan(lasted, asked_at=await database_time(conn))
-            expired = await sessions.expire(conn, sight=sight)
+            sight = ObservedSpan(lasted, asked_at=await read_database_time(conn))
+            expired = await sessions.expire_sessions(conn, sight=sight)
             try:
-                moved = await live_runs.reclaim(conn, sight=sight, most=MOST)
+                moved = await live_runs.reclaim_runs(conn, sight=sight, limit=MOST)
             except StoreFailed as error:
                 # A row that cannot be moved must not stop every process that tries.
                 self.emit(RescueFailed(reason=str(error)))
@@ -69,12 +69,12 @@ class Rescuing:
 class Expiring:
     """Ends waiting runs whose deadline has passed (E9)."""
 
-    source: Source
+    source: ConnectionSource
     emit: Emit
 
     async def tick(self) -> float:
         async with self.source.acquire() as conn:
-            expired = await live_runs.expire(conn, most=MOST)
+            expired = await live_runs.expire_runs(conn, limit=MOST)
         if expired:
             self.emit(RunsExpired(count=len(expired)))
         return 0.0 if len(expired) >= MOST else EVERY

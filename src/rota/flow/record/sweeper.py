@@ -10,8 +10,8 @@ from datetime import timedelta
 from typing import Final
 
 from rota.store import retention
-from rota.store.driver import Source
-from rota.store.fitness import database_time
+from rota.store.driver import ConnectionSource
+from rota.store.server_check import read_database_time
 
 BATCH_MAX: Final = 500
 INTERVAL_S: Final = 60.0
@@ -27,7 +27,7 @@ SWEEP_MARGIN: Final = timedelta(days=3)
 class Sweeper:
     """`keep_runs` and `keep_deleted_jobs` are the retention periods of runs and deleted jobs."""
 
-    source: Source
+    source: ConnectionSource
     keep_runs: timedelta
     keep_deleted_jobs: timedelta
     monotonic: Callable[[], float]
@@ -45,7 +45,7 @@ class Sweeper:
 
     async def _remove_jobs(self) -> int:
         async with self.source.acquire() as conn:
-            now = await database_time(conn)
+            now = await read_database_time(conn)
             removed = await retention.remove_jobs(
                 conn,
                 deleted_before=now - self.keep_deleted_jobs,
@@ -62,8 +62,8 @@ class Sweeper:
         numbers: list[int] = []
         for relation in retention.SWEEPS:
             async with self.source.acquire() as conn:
-                before = await database_time(conn) - self.keep_runs - SWEEP_MARGIN
+                before = await read_database_time(conn) - self.keep_runs - SWEEP_MARGIN
                 numbers.append(
-                    await retention.sweep(conn, relation, before=before, limit=BATCH_MAX)
+                    await retention.sweep_interned(conn, relation, before=before, limit=BATCH_MAX)
                 )
         return max(numbers)

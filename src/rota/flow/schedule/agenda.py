@@ -24,7 +24,7 @@ from rota.core.time.planning import PlannedTick
 from rota.core.timing_wheel import TimingWheel
 from rota.flow.schedule.rulebook import FAULTS, Rulebook, remember
 from rota.flow.schedule.submissions import DueSubmissions
-from rota.store.cursors import PAST, Due, Firing
+from rota.store.cursors import BEFORE_ALL_TICKS, DueTick, TickFiring
 from rota.store.submissions import DueShard
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -43,7 +43,7 @@ class Entry(NamedTuple):
     `remaining` holds the ticks that the misfire handler planned after this one.
     """
 
-    firing: Firing
+    firing: TickFiring
     late_at: datetime
     course: Course = ()
 
@@ -51,11 +51,11 @@ class Entry(NamedTuple):
 class Fault(NamedTuple):
     """A job that cannot be scheduled, and the reason."""
 
-    due: Due
+    due: DueTick
     reason: str
 
     @classmethod
-    def of(cls, due: Due, error: Exception) -> Self:
+    def of(cls, due: DueTick, error: Exception) -> Self:
         """Build a fault. Errors that are not Rota's are shown with their type."""
         is_rota_error = isinstance(error, RotaError)
         return cls(due, str(error) if is_rota_error else repr(error))
@@ -70,7 +70,7 @@ class Agenda:
         self.faults: list[Fault] = []
         self.submissions = DueSubmissions()
         # Cursors whose next tick takes too long to find on the event loop.
-        self._long_searches: dict[UUID, Due] = {}
+        self._long_searches: dict[UUID, DueTick] = {}
         # Version and tick of the cursors that only newer code can schedule.
         self._newer: dict[UUID, tuple[int, datetime]] = {}
         self._unreported_newer: list[Fault] = []
@@ -96,7 +96,7 @@ class Agenda:
         """Forget earlier decisions: a read that begins now sees them."""
         self._decided = {}
 
-    def take_in(self, due: Due) -> None:
+    def take_in(self, due: DueTick) -> None:
         """Add a cursor that was read, if it is new."""
         if not self.is_news(due):
             return
@@ -105,7 +105,7 @@ class Agenda:
             return
         self._prepare(due)
 
-    def _prepare(self, due: Due) -> None:
+    def _prepare(self, due: DueTick) -> None:
         try:
             self._put(prepared(due, self.rulebook))
         except SearchTooLong:
@@ -119,16 +119,16 @@ class Agenda:
     def has_long_searches(self) -> bool:
         return bool(self._long_searches)
 
-    def take_long_searches(self) -> list[Due]:
+    def take_long_searches(self) -> list[DueTick]:
         """Return the cursors whose next tick must be searched off the event loop."""
         found, self._long_searches = list(self._long_searches.values()), {}
         return found
 
-    def search_later(self, due: Due) -> None:
+    def search_later(self, due: DueTick) -> None:
         """Keep a cursor for a later pass."""
         self._long_searches.setdefault(due.job_id, due)
 
-    def took_long(self, due: Due, found: Entry | Exception) -> None:
+    def took_long(self, due: DueTick, found: Entry | Exception) -> None:
         """Add a cursor after a long search, or record why it cannot be scheduled."""
         if not self.is_news(due):
             return
@@ -139,7 +139,7 @@ class Agenda:
         else:
             self._put(found)
 
-    def set_aside(self, due: Due, error: NewerDocument) -> None:
+    def set_aside(self, due: DueTick, error: NewerDocument) -> None:
         """Skip a job whose documents only newer code can read, and report it once."""
         before = self._newer.get(due.job_id)
         remember(self._newer, due.job_id, (due.version, due.tick_at))
@@ -151,10 +151,10 @@ class Agenda:
         newer, self._unreported_newer = self._unreported_newer, []
         return newer
 
-    def go_on(self, entry: Entry, due: Due, course: Course) -> None:
+    def go_on(self, entry: Entry, due: DueTick, course: Course) -> None:
         """Record that the cursor moved to another tick; keep that tick if it is due soon."""
         self.done(entry, due.tick_at)
-        soon = due.fire_at <= self.horizons.get(due.shard, PAST)
+        soon = due.fire_at <= self.horizons.get(due.shard, BEFORE_ALL_TICKS)
         if not soon or not self.rulebook.knows(due.schedule_id):
             return
         if course:
@@ -166,7 +166,7 @@ class Agenda:
         faults, self.faults = self.faults, []
         return faults
 
-    def is_news(self, due: Due) -> bool:
+    def is_news(self, due: DueTick) -> bool:
         """Return whether a cursor that was read is ahead of the known one."""
         known = self._entries.get(due.job_id)
         if known is not None:
@@ -231,29 +231,29 @@ class Agenda:
             self._entries.pop(entry.firing.due.job_id, None)
 
 
-def prepared(due: Due, rulebook: Rulebook, budget: SearchBudget | None = None) -> Entry:
+def prepared(due: DueTick, rulebook: Rulebook, budget: SearchBudget | None = None) -> Entry:
     """Precompute what firing this cursor needs. Raises one of `SCHEDULE_FAULTS`."""
     if due.overlap not in OVERLAPS:
         raise NewerDocument("overlap", due.overlap, " or ".join(Overlap))
     run_id = derive_tick_run_id(due.job_id, due.tick_at)
     if due.schedule_id is None:
-        return Entry(Firing(due, run_id, None, None), FUTURE)
+        return Entry(TickFiring(due, run_id, None, None), FUTURE)
     rule = rulebook.rule(due.schedule_id, due.job_id)
     if rule.schedule.follows_end:
-        return Entry(Firing(due, run_id, None, None), PAST)
+        return Entry(TickFiring(due, run_id, None, None), BEFORE_ALL_TICKS)
     planned = rulebook.following(due, budget)
     late_at = (due.tick_at if rule.is_paced else due.fire_at) + rule.patience
     if planned is None:
-        return Entry(Firing(due, run_id, None, None), FUTURE if rule.always_runs else late_at)
+        return Entry(TickFiring(due, run_id, None, None), FUTURE if rule.always_runs else late_at)
     if rule.always_runs and planned.due_at > late_at:
         late_at = planned.due_at
-    return Entry(Firing(due, run_id, planned.tick.at, planned.due_at), late_at)
+    return Entry(TickFiring(due, run_id, planned.tick.at, planned.due_at), late_at)
 
 
-def on_course(due: Due, course: Course) -> Entry:
+def on_course(due: DueTick, course: Course) -> Entry:
     """Build an entry that the misfire handler has approved: it runs, then the rest of the plan."""
     run_id = derive_tick_run_id(due.job_id, due.tick_at)
     following = course[0]
     if following is None:
-        return Entry(Firing(due, run_id, None, None), FUTURE, course)
-    return Entry(Firing(due, run_id, following.tick.at, following.due_at), FUTURE, course)
+        return Entry(TickFiring(due, run_id, None, None), FUTURE, course)
+    return Entry(TickFiring(due, run_id, following.tick.at, following.due_at), FUTURE, course)

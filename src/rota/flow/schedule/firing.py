@@ -33,8 +33,8 @@ from rota.flow.schedule.submissions import next_of
 from rota.flow.schedule.tenure import Tenure
 from rota.runtime.offset import Offset
 from rota.store import cursors, submissions
-from rota.store.cursors import Decided, Firing, Ownership
-from rota.store.driver import Connection, Source
+from rota.store.cursors import DecidedTick, ShardOwnership, TickFiring
+from rota.store.driver import Connection, ConnectionSource
 
 # Called with the queues in which runs are now waiting.
 Fired = Callable[[frozenset[int]], object]
@@ -54,8 +54,13 @@ class Fire(Protocol):
     """A statement that decides ticks."""
 
     def __call__(
-        self, conn: Connection, ownership: Ownership, firings: Sequence[Firing], *, ahead: timedelta
-    ) -> Awaitable[list[Decided]]: ...
+        self,
+        conn: Connection,
+        ownership: ShardOwnership,
+        firings: Sequence[TickFiring],
+        *,
+        ahead: timedelta,
+    ) -> Awaitable[list[DecidedTick]]: ...
 
 
 class Traced(Protocol):
@@ -68,7 +73,7 @@ class Traced(Protocol):
 class FiringDue:
     """`trace_ticks` receives every batch if tracing is on."""
 
-    source: Source
+    source: ConnectionSource
     tenure: Tenure
     offset: Offset
     agenda: Agenda
@@ -124,7 +129,7 @@ class FiringDue:
         """Prepare the statements before the first tick is due; this takes up to 0.1 s."""
         if not self._is_warm:
             async with self.source.acquire() as conn:
-                for fire in (cursors.fire, cursors.fire_over):
+                for fire in (cursors.fire_ticks, cursors.fire_overlapping):
                     await fire(conn, self.tenure.ownership, [], ahead=AHEAD)
                 await submissions.move_due(
                     conn, self.tenure.ownership, [], per_shard=0, ahead=AHEAD
@@ -169,10 +174,10 @@ class FiringDue:
     async def _fire_all(self, conn: Connection, entries: Sequence[Entry]) -> None:
         quick = [entry for entry in entries if entry.firing.due.overlap in QUICK]
         if quick:
-            await self._fire(conn, cursors.fire, quick)
+            await self._fire(conn, cursors.fire_ticks, quick)
         if len(quick) < len(entries):
             over = [entry for entry in entries if entry.firing.due.overlap not in QUICK]
-            await self._fire(conn, cursors.fire_over, over)
+            await self._fire(conn, cursors.fire_overlapping, over)
 
     async def _fire(self, conn: Connection, fire: Fire, entries: Sequence[Entry]) -> None:
         firings = [entry.firing for entry in entries]
@@ -217,7 +222,9 @@ class FiringDue:
         self.agenda.forget(entry)
         self.agenda.faults.append(Fault.of(entry.firing.due, error))
 
-    def _without_refused(self, entries: Sequence[Entry], decided: Sequence[Decided]) -> list[Entry]:
+    def _without_refused(
+        self, entries: Sequence[Entry], decided: Sequence[DecidedTick]
+    ) -> list[Entry]:
         decided_ids = {row.run_id for row in decided}
         kept = []
         for entry in entries:
@@ -234,4 +241,4 @@ class FiringDue:
             self.agenda.done(entry, None)
             return
         fired = None if due.fired is None else due.fired + 1
-        self.agenda.go_on(entry, due.at(tick_at, fire_at, fired), entry.course[1:])
+        self.agenda.go_on(entry, due.at_tick(tick_at, fire_at, fired), entry.course[1:])

@@ -21,7 +21,7 @@ from rota.core.time.planning import PlannedTick
 from rota.core.time.policies import CatchUp, MisfireCause
 from rota.core.time.schedule import MICROSECOND, Schedule
 from rota.core.time.tick import Tick
-from rota.store.cursors import Due, LastEnd, Record
+from rota.store.cursors import DueTick, LastEnd, TickRecord
 
 STATES: Final = {
     MisfireOutcome.MISSED: RunState.MISSED,
@@ -45,7 +45,7 @@ class Way:
     def course(self) -> tuple[PlannedTick | None, ...]:
         return (*self.stations, self.beyond)
 
-    def begins_at(self, due: Due, now: datetime) -> bool:
+    def begins_at(self, due: DueTick, now: datetime) -> bool:
         """Return whether the due tick is fired now, with nothing to record first."""
         if self.recorded or not self.stations:
             return False
@@ -60,7 +60,7 @@ class Moment(NamedTuple):
 
 
 def way_of_late(
-    due: Due,
+    due: DueTick,
     schedule: Schedule,
     now: datetime,
     *,
@@ -90,7 +90,7 @@ def way_of_late(
 
 
 def way_after_end(
-    due: Due,
+    due: DueTick,
     schedule: Schedule,
     moment: Moment,
     *,
@@ -123,10 +123,10 @@ def way_after_end(
     return Way(stations=(planned,), beyond=beyond)
 
 
-def records_of(due: Due, recorded: tuple[MisfireRecord, ...]) -> list[Record]:
+def records_of(due: DueTick, recorded: tuple[MisfireRecord, ...]) -> list[TickRecord]:
     """Build the history rows of ticks that do not run, identified by the last tick covered."""
     return [
-        Record(
+        TickRecord(
             job_id=due.job_id,
             id=derive_tick_run_id(due.job_id, row.last),
             tick_at=row.last,
@@ -137,7 +137,7 @@ def records_of(due: Due, recorded: tuple[MisfireRecord, ...]) -> list[Record]:
     ]
 
 
-def _encode_reason(due: Due, row: MisfireRecord) -> str:
+def _encode_reason(due: DueTick, row: MisfireRecord) -> str:
     reason: dict[str, object] = {
         "code": "paused" if row.outcome is MisfireOutcome.PAUSED else row.reason.value,
         "count": row.count,
@@ -167,7 +167,7 @@ def _next_regular_tick(
 
 
 def _plan_single_tick(
-    due: Due, schedule: Schedule, now: datetime, *, calendars: Mapping[str, Calendar]
+    due: DueTick, schedule: Schedule, now: datetime, *, calendars: Mapping[str, Calendar]
 ) -> Way:
     misfire, late = schedule.misfire, now - due.fire_at
     expired = misfire.start_deadline is not None and late > misfire.start_deadline
@@ -188,6 +188,6 @@ def _plan_single_tick(
     return Way(recorded=(recorded,), beyond=beyond)
 
 
-def _as_planned(due: Due) -> PlannedTick:
+def _as_planned(due: DueTick) -> PlannedTick:
     local = due.tick_at.astimezone(UTC).replace(tzinfo=None)
     return PlannedTick(tick=Tick(at=due.tick_at, local=local), due_at=due.fire_at)

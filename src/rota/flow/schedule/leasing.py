@@ -30,10 +30,10 @@ from rota.runtime.offset import Offset
 from rota.runtime.service import Duty
 from rota.runtime.stop import Halt
 from rota.store import sessions, shards
-from rota.store.cursors import Ownership
-from rota.store.driver import Connection, Source
-from rota.store.fitness import database_time
-from rota.store.sessions import NewSession, Role
+from rota.store.cursors import ShardOwnership
+from rota.store.driver import Connection, ConnectionSource
+from rota.store.server_check import read_database_time
+from rota.store.sessions import NewSession, SessionRole
 from rota.store.shards import Shard
 
 # Rest while others still hold shards above their share; they release them at their next pass.
@@ -47,7 +47,7 @@ SHORTEST: Final = 0.05
 class Leasing:
     """Calls `on_shards_taken` after taking shards, so that they are read at once."""
 
-    source: Source
+    source: ConnectionSource
     tenure: Tenure
     offset: Offset
     clock: ClockSource
@@ -86,37 +86,43 @@ class Leasing:
     async def _database_time(self, conn: Connection) -> tuple[datetime, timedelta]:
         """Return the database's time and its offset from the local clock."""
         asked, sent = self.clock.now(), self.clock.monotonic()
-        now = await database_time(conn)
+        now = await read_database_time(conn)
         self.offset.note(now, sent=sent, received=self.clock.monotonic())
         return now, compute_clock_offset(now, sent_at=asked, received_at=self.clock.now())
 
     async def _renew_session(self, conn: Connection) -> None:
         ttl = self.tenure.lease.ttl
         if self._session == NOBODY:
-            session = NewSession(id=self.new_id(), role=Role.SCHEDULER, name=self.name)
+            session = NewSession(id=self.new_id(), role=SessionRole.SCHEDULER, name=self.name)
             await sessions.open_session(conn, session, ttl=ttl)
             self._session = session.id
-            role = Role.SCHEDULER.value
+            role = SessionRole.SCHEDULER.value
             self.emit(SessionOpened(role=role, name=self.name, session_id=session.id))
         else:
-            await sessions.beat(conn, session_id=self._session, running=(), ttl=ttl)
+            await sessions.send_heartbeat(conn, session_id=self._session, running=(), ttl=ttl)
 
     async def _balance_shards(self, conn: Connection, now: datetime, sent: float) -> float:
         """Renew, release and take shards; return how long nothing can change."""
         me, ttl = self._session, self.tenure.lease.ttl
         before = set(self.tenure.epochs)
-        kept = await shards.renew(conn, owner=me, shards=list(before), ttl=ttl)
-        live = [s.id for s in await sessions.live(conn, Role.SCHEDULER) if not s.draining]
-        rows = await shards.owners(conn)
+        kept = await shards.renew_shards(conn, owner=me, shards=list(before), ttl=ttl)
+        live = [
+            s.id
+            for s in await sessions.read_live_sessions(conn, SessionRole.SCHEDULER)
+            if not s.draining
+        ]
+        rows = await shards.read_shards(conn)
         plan = plan_shards(me, live=live, owners={row.id: row.owner for row in rows})
         released = frozenset(plan.release)
         # Stop acting on them before releasing them.
         self.tenure.without(released)
         if released:
-            await shards.release(conn, owner=me, shards=plan.release)
-        taken = await shards.hold(conn, owner=me, shards=plan.take, ttl=ttl) if plan.take else {}
+            await shards.release_shards(conn, owner=me, shards=plan.release)
+        taken = (
+            await shards.hold_shards(conn, owner=me, shards=plan.take, ttl=ttl) if plan.take else {}
+        )
         epochs = {s: e for s, e in kept.items() if s not in released} | taken
-        self.tenure.confirm(Ownership(owner=me, epochs=epochs), sent=sent)
+        self.tenure.confirm(ShardOwnership(owner=me, epochs=epochs), sent=sent)
         self._report_moves(before, kept, released, taken)
         wants_more = len(epochs) < compute_share(me, live)
         return IMPATIENT if wants_more else self._until_others_expire(rows, now)
@@ -152,8 +158,8 @@ class Leasing:
         me, held = self._session, self._forget()
         if me == NOBODY:
             return
-        await shards.release(conn, owner=me, shards=held)
-        await sessions.close(conn, me)
+        await shards.release_shards(conn, owner=me, shards=held)
+        await sessions.close_session(conn, me)
         if held:
             self.emit(ShardsMoved(taken=0, released=len(held), lost=0, held=0))
 
@@ -166,7 +172,7 @@ class Leasing:
         """Stop acting on every shard; return the shards that were held."""
         held = list(self.tenure.epochs)
         self._session = NOBODY
-        self.tenure.confirm(Ownership(owner=NOBODY, epochs={}), sent=float("-inf"))
+        self.tenure.confirm(ShardOwnership(owner=NOBODY, epochs={}), sent=float("-inf"))
         return held
 
 

@@ -21,7 +21,7 @@ from rota.flow.schedule.lateness import Moment, Way, records_of, way_after_end, 
 from rota.flow.schedule.rulebook import FAULTS
 from rota.flow.schedule.tenure import Tenure
 from rota.store import cursors
-from rota.store.cursors import Due, LastEnd, Record, Step
+from rota.store.cursors import CursorStep, DueTick, LastEnd, TickRecord
 from rota.store.driver import Connection
 
 # Seconds that one batch may take before other ticks get their turn.
@@ -73,7 +73,7 @@ class LookingCloser:
             await self._move(conn, moves)
         return Looked(run, entries[len(ways) :])
 
-    def _is_quick(self, due: Due) -> bool:
+    def _is_quick(self, due: DueTick) -> bool:
         schedule = self._schedule(due)
         return schedule is None or schedule.is_quick
 
@@ -121,14 +121,14 @@ class LookingCloser:
             for entry in entries
             if (schedule := self._schedule(entry.firing.due)) and schedule.follows_end
         ]
-        return await cursors.last_ends(conn, job_ids) if job_ids else {}
+        return await cursors.read_last_ends(conn, job_ids) if job_ids else {}
 
-    def _schedule(self, due: Due) -> Schedule | None:
+    def _schedule(self, due: DueTick) -> Schedule | None:
         if due.schedule_id is None:
             return None
         return self.agenda.rulebook.rule(due.schedule_id, due.job_id).schedule
 
-    def _plan_entry(self, due: Due, last: LastEnd | None, moment: Moment) -> Way:
+    def _plan_entry(self, due: DueTick, last: LastEnd | None, moment: Moment) -> Way:
         schedule = self._schedule(due)
         if schedule is None:
             return Way()
@@ -138,16 +138,18 @@ class LookingCloser:
         return way_of_late(due, schedule, moment.now, calendars=calendars)
 
     async def _move(self, conn: Connection, moves: Sequence[tuple[Entry, Way]]) -> None:
-        steps: list[Step] = []
-        records: list[Record] = []
+        steps: list[CursorStep] = []
+        records: list[TickRecord] = []
         for entry, way in moves:
             due, first = entry.firing.due, way.course[0]
             steps.append(
-                Step(due, None, None) if first is None else Step(due, first.tick.at, first.due_at)
+                CursorStep(due, None, None)
+                if first is None
+                else CursorStep(due, first.tick.at, first.due_at)
             )
             records += records_of(due, way.recorded)
         try:
-            moved = await cursors.move(conn, self.tenure.ownership, steps, records)
+            moved = await cursors.move_cursors(conn, self.tenure.ownership, steps, records)
         except (StoreFailed, IllegalMove) as error:
             await self._isolate(conn, moves, error)
             return
@@ -181,5 +183,5 @@ class LookingCloser:
         if first is None:
             self.agenda.done(entry, None)
         else:
-            stands = due.at(first.tick.at, first.due_at, due.fired)
+            stands = due.at_tick(first.tick.at, first.due_at, due.fired)
             self.agenda.go_on(entry, stands, way.course[1:])

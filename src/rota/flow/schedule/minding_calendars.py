@@ -14,19 +14,19 @@ from typing import Final
 
 from rota.flow.schedule.rulebook import Rulebook
 from rota.store import calendars
-from rota.store.driver import Connection, Source
+from rota.store.driver import Connection, ConnectionSource
 
 EVERY: Final = 5.0
 
 
 async def look_at(conn: Connection, rulebook: Rulebook, names: Collection[str]) -> None:
     """Refresh these calendars in the cache."""
-    rulebook.bring(names, await calendars.current(conn, rulebook.known(names)))
+    rulebook.bring(names, await calendars.read_current(conn, rulebook.known(names)))
 
 
 @dataclass(slots=True, kw_only=True)
 class MindingCalendars:
-    source: Source
+    source: ConnectionSource
     rulebook: Rulebook
 
     async def tick(self) -> float:
@@ -35,7 +35,7 @@ class MindingCalendars:
             return EVERY
         edition = self.rulebook.edition
         async with self.source.acquire() as conn:
-            found = await calendars.current(conn, self.rulebook.known(names))
+            found = await calendars.read_current(conn, self.rulebook.known(names))
         if edition != self.rulebook.edition:
             # The tick reader has refreshed since, perhaps with newer calendars.
             return 0.0

@@ -13,7 +13,7 @@ from typing import Final
 
 from rota.core.log_events import Emit, JobQuarantined, JobSetAside
 from rota.flow.schedule.agenda import Agenda, Fault
-from rota.store import holding
+from rota.store import quarantine
 from rota.store.driver import Connection
 
 LONGEST_REASON: Final = 1000
@@ -29,5 +29,7 @@ async def set_aside(conn: Connection, faults: Iterable[Fault], *, emit: Emit) ->
     """Quarantine each of these jobs with its reason. A job that was edited since is left alone."""
     for due, fault in faults:
         reason = fault[:LONGEST_REASON]
-        if await holding.quarantine(conn, job_id=due.job_id, version=due.version, reason=reason):
+        if await quarantine.quarantine_job(
+            conn, job_id=due.job_id, version=due.version, reason=reason
+        ):
             emit(JobQuarantined(job_id=due.job_id, reason=reason))

@@ -30,10 +30,10 @@ from rota.flow.schedule.rulebook import FAULTS, Rulebook
 from rota.flow.schedule.tenure import Tenure
 from rota.runtime.offset import Offset
 from rota.runtime.pulse import Pulse
-from rota.store import cursors, names, submissions
-from rota.store.cursors import PAST, Due
-from rota.store.driver import Connection, Source
-from rota.store.fitness import database_time
+from rota.store import cursors, interning, submissions
+from rota.store.cursors import BEFORE_ALL_TICKS, DueTick
+from rota.store.driver import Connection, ConnectionSource
+from rota.store.server_check import read_database_time
 from rota.store.submissions import DueShard
 
 MOST: Final = 20_000
@@ -63,7 +63,7 @@ PAUSES: Final = 10
 class Reading:
     """Assigns shards to agendas by shard number."""
 
-    source: Source
+    source: ConnectionSource
     tenure: Tenure
     offset: Offset
     agendas: Sequence[Agenda]
@@ -88,7 +88,7 @@ class Reading:
         if not shards:
             return POLL
         async with self.source.acquire() as conn:
-            now = await database_time(conn)
+            now = await read_database_time(conn)
             self.offset.note(now, received=self.clock.monotonic())
             started = self.clock.monotonic()
             hurried = self._hurried and started >= self._next_hurry
@@ -155,7 +155,9 @@ class Reading:
     async def _read_ahead(self, conn: Connection, shards: Sequence[int], now: datetime) -> None:
         until = now + self.look_ahead
         enough = until - self.look_ahead / self._parts
-        known = {shard: self._agenda_of(shard).horizons.get(shard, PAST) for shard in shards}
+        known = {
+            shard: self._agenda_of(shard).horizons.get(shard, BEFORE_ALL_TICKS) for shard in shards
+        }
         old = {shard: horizon for shard, horizon in known.items() if horizon <= enough}
         if not old:
             return
@@ -163,8 +165,8 @@ class Reading:
         # window is invisible to this read, so the firer must add that next tick to the agenda.
         self._set_horizons(dict.fromkeys(old, until))
         try:
-            rows = await cursors.due(
-                conn, shards=list(old), afters=list(old.values()), before=until, most=MOST
+            rows = await cursors.read_due(
+                conn, shards=list(old), afters=list(old.values()), before=until, limit=MOST
             )
         except BaseException:
             self._set_horizons(old)
@@ -176,7 +178,7 @@ class Reading:
     async def _poll(self, conn: Connection, shards: Sequence[int], now: datetime) -> None:
         sent = self.clock.monotonic()
         before = now - OVERDUE if sent < self._crowded_until else now + REACH
-        rows = await cursors.due(conn, shards=shards, before=before, most=MOST)
+        rows = await cursors.read_due(conn, shards=shards, before=before, limit=MOST)
         await self._take_in(conn, rows)
         ended = self.clock.monotonic()
         if len(rows) > CROWD:
@@ -186,16 +188,16 @@ class Reading:
     async def _read_submissions(self, conn: Connection, shards: Sequence[int]) -> None:
         """Read when the next submission of each shard is due: one row per shard."""
         found: dict[int, list[DueShard]] = {}
-        for row in await submissions.next_due(conn, shards=shards):
+        for row in await submissions.read_next_due(conn, shards=shards):
             found.setdefault(row.shard % len(self.agendas), []).append(row)
         for index, rows in found.items():
             self.agendas[index].learn_submissions(rows)
 
-    async def _take_in(self, conn: Connection, rows: Sequence[Due]) -> None:
+    async def _take_in(self, conn: Connection, rows: Sequence[DueTick]) -> None:
         news = [row for row in rows if self._agenda_of(row.shard).is_news(row)]
         missing = self._rulebook.missing(news)
         if missing:
-            self._rulebook.learn(await names.schedules(conn, list(missing)))
+            self._rulebook.learn(await interning.read_schedules(conn, list(missing)))
         calendar_names = self._rulebook.calendars_of(news)
         if calendar_names:
             await look_at(conn, self._rulebook, calendar_names)
@@ -205,7 +207,7 @@ class Reading:
             await self.clock.sleep(0)
 
 
-def _prepare_or_fault(due: Due, rulebook: Rulebook, budget: SearchBudget) -> Entry | Exception:
+def _prepare_or_fault(due: DueTick, rulebook: Rulebook, budget: SearchBudget) -> Entry | Exception:
     try:
         return prepared(due, rulebook, budget)
     except FAULTS as error:
@@ -213,7 +215,7 @@ def _prepare_or_fault(due: Due, rulebook: Rulebook, budget: SearchBudget) -> Ent
 
 
 def cut_short(
-    rows: Sequence[Due], shards: Mapping[int, datetime], *, most: int
+    rows: Sequence[DueTick], shards: Mapping[int, datetime], *, most: int
 ) -> dict[int, datetime]:
     """Return the true horizons of shards whose rows the limit may have cut off.
 
@@ -222,7 +224,7 @@ def cut_short(
     """
     if not rows:
         return {}
-    share = cursors.share_of_read(most, len(shards))
+    share = cursors.rows_per_shard(most, len(shards))
     horizons = {}
     last = {row.shard: row.fire_at for row in rows}
     for shard, count in Counter(row.shard for row in rows).items():

@@ -26,8 +26,8 @@ from rota.core.time.calendars import Calendar
 from rota.core.time.planning import PlannedTick
 from rota.core.time.policies import CatchUp
 from rota.core.time.schedule import Schedule
-from rota.store.calendars import Stored
-from rota.store.cursors import Due
+from rota.store.calendars import StoredCalendar
+from rota.store.cursors import DueTick
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -86,7 +86,7 @@ class Rulebook:
         self.calendars = Calendars()
         # Increased by every update of calendars.
         self.edition = 0
-        self._stored: dict[str, Stored] = {}
+        self._stored: dict[str, StoredCalendar] = {}
         # The calendars of each schedule that references any.
         self._calendar_names: dict[int, frozenset[str]] = {}
         self._bodies: dict[int, str] = {}
@@ -95,7 +95,7 @@ class Rulebook:
         self._own: dict[tuple[int, UUID], Rule] = {}
         self._following: dict[tuple[int, datetime], PlannedTick | None] = {}
 
-    def missing(self, rows: Iterable[Due]) -> set[int]:
+    def missing(self, rows: Iterable[DueTick]) -> set[int]:
         """Return the schedules of these cursors that are not cached."""
         wanted = {row.schedule_id for row in rows if row.schedule_id is not None}
         return wanted - self._bodies.keys()
@@ -106,7 +106,7 @@ class Rulebook:
             if WITHOUT not in body:
                 remember(self._calendar_names, schedule_id, calendars_in(body))
 
-    def calendars_of(self, rows: Iterable[Due]) -> set[str]:
+    def calendars_of(self, rows: Iterable[DueTick]) -> set[str]:
         """Return the calendars that the schedules of these cursors reference."""
         if not self._calendar_names:
             return set()
@@ -119,11 +119,11 @@ class Rulebook:
         """Return the calendars that any cached schedule references."""
         return {name for named in self._calendar_names.values() for name in named}
 
-    def known(self, names: Iterable[str]) -> dict[str, Stored | None]:
+    def known(self, names: Iterable[str]) -> dict[str, StoredCalendar | None]:
         """Return the cached version of each of these calendars."""
         return {name: self._stored.get(name) for name in names}
 
-    def bring(self, names: Iterable[str], found: Mapping[str, Stored]) -> None:
+    def bring(self, names: Iterable[str], found: Mapping[str, StoredCalendar]) -> None:
         """Replace these calendars by the versions found, and drop ticks computed with others. A
         calendar that was not found does not exist.
         """
@@ -174,7 +174,7 @@ class Rulebook:
             return remember(self._own, (schedule_id, job_id), parsed)
         return remember(self._shared, schedule_id, parsed)
 
-    def following(self, due: Due, budget: SearchBudget | None = None) -> PlannedTick | None:
+    def following(self, due: DueTick, budget: SearchBudget | None = None) -> PlannedTick | None:
         """Return the tick after the due one, assuming that one runs; None if it is the last.
 
         Raises `SearchTooLong` if the search exceeds `budget`; the caller then retries in a thread.

@@ -11,7 +11,7 @@ from typing import Final
 from uuid import UUID
 
 from rota.core.lease import Lease, may_act
-from rota.store.cursors import Ownership
+from rota.store.cursors import ShardOwnership
 
 NOBODY: Final = UUID(int=0)
 
@@ -19,7 +19,9 @@ NOBODY: Final = UUID(int=0)
 @dataclass(slots=True, kw_only=True)
 class Tenure:
     lease: Lease
-    ownership: Ownership = field(default_factory=lambda: Ownership(owner=NOBODY, epochs={}))
+    ownership: ShardOwnership = field(
+        default_factory=lambda: ShardOwnership(owner=NOBODY, epochs={})
+    )
     sent: float = float("-inf")
 
     @property
@@ -29,7 +31,7 @@ class Tenure:
     def may_act(self, now: float) -> bool:
         return bool(self.epochs) and may_act(self.lease, sent=self.sent, now=now)
 
-    def confirm(self, ownership: Ownership, *, sent: float) -> None:
+    def confirm(self, ownership: ShardOwnership, *, sent: float) -> None:
         """Store what the database confirmed, and when the request was sent."""
         self.ownership = ownership
         self.sent = sent
@@ -37,4 +39,4 @@ class Tenure:
     def without(self, shards: Mapping[int, object] | frozenset[int]) -> None:
         """Stop acting on these shards."""
         kept = {shard: epoch for shard, epoch in self.epochs.items() if shard not in shards}
-        self.ownership = Ownership(owner=self.ownership.owner, epochs=kept)
+        self.ownership = ShardOwnership(owner=self.ownership.owner, epochs=kept)

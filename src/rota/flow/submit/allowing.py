@@ -21,9 +21,9 @@ from rota.core.time import durations
 from rota.core.time.budget import CADENCE_STEPS_MAX, CADENCE_STEPS_PER_REQUEST_MAX, SearchBudget
 from rota.core.time.cadence import find_shortest_period
 from rota.core.time.schedule import Schedule
-from rota.store import tenants, turns
+from rota.store import tenant_locks, tenants
 from rota.store.driver import Connection
-from rota.store.jobs import Job
+from rota.store.jobs import StoredJob
 from rota.store.threads import compute_in_thread
 
 UNLIMITED: Final = Quotas()
@@ -45,8 +45,8 @@ async def allow_jobs(conn: Connection, quotas: Quotas, *, tenant_id: int, more: 
     quota = quotas.max_jobs
     if quota is None or not more:
         return
-    await turns.take_turn(conn, tenant_id=tenant_id, things="jobs")
-    existing = await tenants.count_jobs(conn, tenant_id=tenant_id, most=quota)
+    await tenant_locks.lock_resource(conn, tenant_id=tenant_id, resource="jobs")
+    existing = await tenants.count_jobs(conn, tenant_id=tenant_id, limit=quota)
     if existing + more > quota:
         usage = f"it has {existing} unfinished jobs and the request adds {more}"
         raise QuotaExceeded("max_jobs", quota, usage)
@@ -57,13 +57,13 @@ async def allow_runs(conn: Connection, quotas: Quotas, *, tenant_id: int, more: 
     quota = quotas.max_queued
     if quota is None:
         return
-    waiting = await tenants.count_queued(conn, tenant_id=tenant_id, most=quota + 1)
+    waiting = await tenants.count_queued(conn, tenant_id=tenant_id, limit=quota + 1)
     if waiting + more > quota:
         usage = f"{waiting} runs are waiting and the request adds {more}"
         raise QuotaExceeded("max_queued", quota, usage, retry_after=AGAIN)
 
 
-async def allow_runs_of(conn: Connection, jobs: Iterable[Job]) -> None:
+async def allow_runs_of(conn: Connection, jobs: Iterable[StoredJob]) -> None:
     """Enforce `max_queued` for one more run of each job; a job that is listed twice gets two."""
     tenant_ids: Counter[tuple[int, str | None]] = Counter(
         (job.tenant_id, job.quotas) for job in jobs
@@ -73,7 +73,7 @@ async def allow_runs_of(conn: Connection, jobs: Iterable[Job]) -> None:
 
 
 async def allow_schedule(
-    conn: Connection, job: Job, schedule: Schedule | None, now: datetime
+    conn: Connection, job: StoredJob, schedule: Schedule | None, now: datetime
 ) -> None:
     """Enforce the quotas for a new schedule of a job. A finished job counts again."""
     quotas = quotas_of(job.quotas)

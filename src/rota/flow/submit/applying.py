@@ -37,11 +37,11 @@ from rota.flow.submit.declaring import APP
 from rota.flow.submit.drafting import DRAFT_STEPS_MAX, Draft, Drafting
 from rota.flow.submit.guarantees import exactly_once_kinds, refuse_incapable_kinds
 from rota.flow.submit.submitting import submit_drafts
-from rota.store import catalog, jobs, projects
+from rota.store import job_lookup, jobs, projects
 from rota.store.driver import Connection
 from rota.store.job_views import JobRow
-from rota.store.projects import Touched
-from rota.store.transaction import joined
+from rota.store.projects import ManualChange
+from rota.store.transaction import join_transaction
 
 THING: Final = "the manifest"
 DECLARED: Final = "paused by its manifest file"
@@ -75,7 +75,7 @@ class Change:
     before: tuple[datetime, ...] = ()
     after: tuple[datetime, ...] = ()
     is_spread: bool = False
-    touched: Touched | None = None
+    touched: ManualChange | None = None
 
     @property
     def version(self) -> int:
@@ -95,7 +95,7 @@ class Plan:
     changes: tuple[Change, ...]
     seen: Mapping[str, int]
     calendars: tuple[CalendarChange, ...] = ()
-    touched: Mapping[str, Touched] = field(default_factory=dict)
+    touched: Mapping[str, ManualChange] = field(default_factory=dict)
 
     @property
     def unchanged(self) -> int:
@@ -149,7 +149,7 @@ class Seen:
     rows: Mapping[str, JobRow]
     # The names of the project's jobs that the file does not declare.
     others: frozenset[str]
-    touched: Mapping[UUID, Touched]
+    touched: Mapping[UUID, ManualChange]
 
 
 async def read_seen(at: Looking, manifest: JobManifest, *, lock: bool = False) -> Seen:
@@ -158,11 +158,11 @@ async def read_seen(at: Looking, manifest: JobManifest, *, lock: bool = False) -
     """
     dates = await compare(at.conn, manifest.calendars, tenant_id=at.tenant_id)
     names = [job.name for job in manifest.jobs]
-    owned = await projects.members(at.conn, tenant_id=at.tenant_id, project=manifest.project)
-    named = await catalog.named(at.conn, tenant_id=at.tenant_id, names=names)
+    owned = await projects.find_members(at.conn, tenant_id=at.tenant_id, project=manifest.project)
+    named = await job_lookup.find_job_ids(at.conn, tenant_id=at.tenant_id, names=names)
     ids = list(dict.fromkeys([*owned, *named.values()]))
     if lock and ids:
-        await jobs.lock_many(at.conn, ids)
+        await jobs.lock_jobs(at.conn, ids)
     rows: dict[str, JobRow] = {}
     wanted: list[ExactlyOnceRequest] = []
     for start in range(0, len(manifest.jobs), BATCH):
@@ -172,7 +172,7 @@ async def read_seen(at: Looking, manifest: JobManifest, *, lock: bool = False) -
             with prefix_errors(f"jobs[{place}]"):
                 wanted += _exactly_once(place, job.spec)
     others = await _read_rows(at, [*dict.fromkeys(owned).keys() - set(named.values())])
-    touched = await projects.touched(
+    touched = await projects.read_manual_changes(
         at.conn, tenant_id=at.tenant_id, project=manifest.project, ids=ids
     )
     await refuse_incapable_kinds(at.conn, wanted)
@@ -210,13 +210,13 @@ def decide(at: Looking, manifest: JobManifest, seen: Seen) -> Plan:
 
 
 async def _read_rows(at: Looking, ids: Sequence[UUID]) -> dict[str, JobRow]:
-    rows = await projects.read(at.conn, tenant_id=at.tenant_id, ids=ids)
+    rows = await projects.read_jobs(at.conn, tenant_id=at.tenant_id, ids=ids)
     return {name: row for name, row in rows.items() if row.state is not JobState.DELETED}
 
 
 async def apply(at: Looking, manifest: JobManifest, wish: Wish) -> Plan:
     """Apply a file, all or nothing. Return the changes that were made."""
-    async with joined(at.conn):
+    async with join_transaction(at.conn):
         seen = await read_seen(at, manifest, lock=True)
         plan = await asyncio.to_thread(decide, at, manifest, seen)
         selected = tuple(

@@ -38,10 +38,10 @@ from rota.flow.submit.allowing import allow_runs_of
 from rota.flow.submit.drafting import gates_of
 from rota.flow.submit.placing import limits_of, policy_of
 from rota.flow.submit.settling import schedule_of
-from rota.store import backfills, gates, jobs, live_runs, revival
+from rota.store import backfills, gates, jobs, live_runs, requeue
 from rota.store.driver import Connection
 from rota.store.gates import NewGate
-from rota.store.jobs import Job
+from rota.store.jobs import StoredJob
 from rota.store.live_runs import NewRun
 from rota.store.transaction import transaction
 
@@ -103,7 +103,7 @@ async def backfill(  # noqa: PLR0913 — which job of whom, which range, when, a
     """Create the runs of a range of past ticks, all or none. A dry run only counts them."""
     wanted = _check_range(wanted, now)
     async with transaction(conn):
-        job = await jobs.lock(conn, job_id)
+        job = await jobs.lock_job(conn, job_id)
         if job.tenant_id != tenant_id:
             raise NotFound("job", str(job_id))
         cursor = await jobs.lock_cursor(conn, job_id)
@@ -131,9 +131,9 @@ async def backfill(  # noqa: PLR0913 — which job of whom, which range, when, a
     )
 
 
-async def _refuse_unfinished(conn: Connection, job: Job) -> None:
+async def _refuse_unfinished(conn: Connection, job: StoredJob) -> None:
     """Refuse if the job has an unfinished backfill, which might create the same runs."""
-    other = await backfills.unfinished(conn, tenant_id=job.tenant_id, job_id=job.id)
+    other = await backfills.find_unfinished(conn, tenant_id=job.tenant_id, job_id=job.id)
     if other is not None:
         reason = f"bf_{other.hex} of this job has not finished; wait for it, or cancel it"
         raise Conflict("backfill", reason)
@@ -154,7 +154,7 @@ def _check_range(wanted: Range, now: datetime) -> Range:
     return replace(wanted, since=since, until=until, name=check_visible_name(wanted.name, "name"))
 
 
-def _schedule_without_cap(job: Job) -> Schedule:
+def _schedule_without_cap(job: StoredJob) -> Schedule:
     """Return the job's schedule without `max_runs`, which limits the scheduler only."""
     schedule = schedule_of(job)
     if schedule is None or not schedule.has_ticks or schedule.follows_end:
@@ -184,7 +184,7 @@ def _planned_ticks(
 
 
 async def _look_up_ticks(
-    conn: Connection, job: Job, ats: Sequence[datetime], wanted: Range
+    conn: Connection, job: StoredJob, ats: Sequence[datetime], wanted: Range
 ) -> list[_Tick]:
     """Return the ticks with whether they ran, and the ids of the runs to create."""
     own = {at: derive_tick_run_id(job.id, at) for at in ats}
@@ -192,7 +192,9 @@ async def _look_up_ticks(
         at: derive_keyed_run_id(f"{wanted.name} of {job.id}", moments.to_rfc3339(at), at=at)
         for at in ats
     }
-    known = await revival.states(conn, [*own.values(), *again.values()], tenant_id=job.tenant_id)
+    known = await requeue.read_states(
+        conn, [*own.values(), *again.values()], tenant_id=job.tenant_id
+    )
     ticks: list[_Tick] = []
     for at in ats:
         state, is_made = known.get(own[at]), again[at] in known
@@ -204,14 +206,14 @@ async def _look_up_ticks(
 
 
 async def _create_runs(
-    conn: Connection, job: Job, ticks: Sequence[_Tick], wanted: Range, now: datetime
+    conn: Connection, job: StoredJob, ticks: Sequence[_Tick], wanted: Range, now: datetime
 ) -> list[UUID]:
     payload = json.loads(job.payload or "null")
     # Overlap.ALLOW omits the gate that keeps the job's own runs in order.
     passed = gates_of(job.id, job.tenant_id, Overlap.ALLOW, limits_of(job), payload)
     own = NewGate(job.tenant_id, f"backfill:{job.id}", GateLimits(max_running=wanted.at_once))
     passed = sorted([own, *passed], key=_by_width)
-    made = await gates.put_many(conn, passed)
+    made = await gates.put_gates(conn, passed)
     through = tuple(made[gate.tenant_id, gate.key] for gate in passed)
     deadline = policy_of(job).deadline
     runs = [
@@ -235,7 +237,7 @@ async def _create_runs(
         for tick in ticks
         if tick.run_id is not None
     ]
-    return await live_runs.insert_many(conn, runs)
+    return await live_runs.insert_runs(conn, runs)
 
 
 def _by_width(gate: NewGate) -> tuple[bool, int]:

@@ -15,7 +15,7 @@ from rota.core import bulk_operations
 from rota.core.bulk_operations import COUNTED_RUNS_MAX, BulkConfirmation, BulkRunFilter
 from rota.core.time.schedule import MICROSECOND
 from rota.store.driver import Connection
-from rota.store.revival import Matching
+from rota.store.requeue import MatchingRuns
 
 
 class Counted(NamedTuple):
@@ -35,8 +35,8 @@ class Done(NamedTuple):
 
 class FindRuns(Protocol):
     def __call__(
-        self, conn: Connection, which: BulkRunFilter, *, tenant_id: int, most: int, batch: int
-    ) -> Awaitable[Matching]: ...
+        self, conn: Connection, run_filter: BulkRunFilter, *, tenant_id: int, limit: int, batch: int
+    ) -> Awaitable[MatchingRuns]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ async def count(
     until = now + MICROSECOND
     bounded = bulk_operations.limit_until(which, until)
     found, _ = await action.find(
-        conn, bounded, tenant_id=tenant_id, most=COUNTED_RUNS_MAX + 1, batch=0
+        conn, bounded, tenant_id=tenant_id, limit=COUNTED_RUNS_MAX + 1, batch=0
     )
     promise = BulkConfirmation(count=bulk_operations.check_count(found), until=until)
     return Counted(found, bulk_operations.issue_token(action.name, tenant_id, which, promise))
@@ -91,7 +91,7 @@ async def choose(
         conn,
         wanted,
         tenant_id=tenant_id,
-        most=COUNTED_RUNS_MAX + 1,
+        limit=COUNTED_RUNS_MAX + 1,
         batch=min(most, promise.count),
     )
     bulk_operations.check_confirmation(found, promise)

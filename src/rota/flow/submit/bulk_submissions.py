@@ -26,7 +26,7 @@ from rota.flow.submit.submitting import submission_model
 from rota.store import submissions
 from rota.store.driver import Connection
 from rota.store.submissions import NewSubmissions
-from rota.store.transaction import joined
+from rota.store.transaction import join_transaction
 
 
 class SubmissionBulk(NamedTuple):
@@ -101,7 +101,7 @@ def due_times(drafting: Drafting, first: Draft, asked: SpecColumns) -> Sequence[
 async def submit_bulk(conn: Connection, bulk: SubmissionBulk, *, now: datetime) -> None:
     """Write all submissions, or none."""
     first, number = bulk.first, len(bulk.ids)
-    async with joined(conn):
+    async with join_transaction(conn):
         ids = await intern(conn, [first], Interned())
         tenant_id, quotas = ids.tenants[first.spec.tenant], ids.quotas[first.spec.tenant]
         new = NewSubmissions(

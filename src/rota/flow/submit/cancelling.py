@@ -16,12 +16,12 @@ from rota.core.submissions import check_name, encode_canonical
 from rota.core.time import moments
 from rota.flow.submit import bulk
 from rota.flow.submit.bulk import Action, Counted, Done
-from rota.store import live_runs, revival
+from rota.store import live_runs, requeue
 from rota.store.driver import Connection
 from rota.store.transaction import transaction
 
 MOST_REASON: Final = 1_000
-CANCEL: Final = Action(name="cancel", find=revival.find_alive)
+CANCEL: Final = Action(name="cancel", find=requeue.find_alive)
 
 
 class Cancelled(NamedTuple):
@@ -43,15 +43,15 @@ async def cancel(  # noqa: PLR0913 — who, what, why, how and when
     """Cancel one run. Raise `IllegalMove` if it has finished."""
     why = _reason_text(by, reason, now, force=force)
     async with transaction(conn):
-        run = await revival.find(conn, run_id, tenant_id=tenant_id)
+        run = await requeue.find_run(conn, run_id, tenant_id=tenant_id)
         if run.state not in FINAL_STATES:
-            if force and await live_runs.cancel_now(conn, ids=[run_id], reason=why):
+            if force and await live_runs.cancel_runs_now(conn, ids=[run_id], reason=why):
                 return Cancelled(RunState.CANCELLED)
-            moved = [] if force else await live_runs.cancel(conn, ids=[run_id], reason=why)
+            moved = [] if force else await live_runs.cancel_runs(conn, ids=[run_id], reason=why)
             if moved:
                 return Cancelled(moved[0].state)
             # The run finished between the two statements: read its final state.
-            run = await revival.find(conn, run_id, tenant_id=tenant_id)
+            run = await requeue.find_run(conn, run_id, tenant_id=tenant_id)
         event = RunEvent.FORCE_CANCEL if force else RunEvent.CANCEL
         raise IllegalMove("run", run.state.value, event.value, ["active"])
 
@@ -78,7 +78,7 @@ async def cancel_many(
     why = encode_canonical({"code": "cancelled", "by": check_name(by, "by"), "bulk": True})
     async with transaction(conn):
         chosen = await bulk.choose(conn, CANCEL, which, tenant_id=tenant_id, token=token, most=most)
-        moved = await live_runs.cancel(conn, ids=chosen.ids, reason=why)
+        moved = await live_runs.cancel_runs(conn, ids=chosen.ids, reason=why)
     return chosen.done([run.id for run in moved])
 
 

@@ -17,7 +17,7 @@ from rota.flow.submit.placing import passing_ticks, place, policy_of, recorded, 
 from rota.flow.submit.settling import Settled
 from rota.store import jobs
 from rota.store.driver import Connection
-from rota.store.jobs import Change, Cursor, Job
+from rota.store.jobs import JobChange, JobCursor, StoredJob
 
 NO_TICKS: Final = Settled()
 
@@ -31,9 +31,9 @@ class Changed(NamedTuple):
     runs: tuple[UUID, ...] = ()
 
 
-def unchanged(job: Job, cursor: Cursor | None, *, state: JobState) -> Change:
+def unchanged(job: StoredJob, cursor: JobCursor | None, *, state: JobState) -> JobChange:
     """Return a change that sets only the cursor and the state of a job."""
-    return Change(
+    return JobChange(
         state=state,
         policy_id=job.policy_id,
         guarantee=job.guarantee,
@@ -44,7 +44,7 @@ def unchanged(job: Job, cursor: Cursor | None, *, state: JobState) -> Change:
     )
 
 
-def has_changed(job: Job, after: Job, change: Change) -> bool:
+def has_changed(job: StoredJob, after: StoredJob, change: JobChange) -> bool:
     """Return whether a change alters the definition of a job. Name, labels and user are not
     compared.
     """
@@ -65,11 +65,11 @@ def _canonical_json(text: str | None) -> str:
 
 async def write_change(
     conn: Connection,
-    job: Job,
-    change: Change,
+    job: StoredJob,
+    change: JobChange,
     settled: Settled = NO_TICKS,
     *,
-    after: Job | None = None,
+    after: StoredJob | None = None,
 ) -> Changed:
     """Write job and cursor, then the runs and records of the decided ticks.
 
@@ -83,11 +83,11 @@ async def write_change(
         hence = await passing_ticks(conn, after, change.schedule, change.payload)
     if change.state is JobState.FINISHED and job.state is JobState.QUARANTINED:
         # A quarantined job cannot finish directly: it becomes active first.
-        version = await jobs.replace(
+        version = await jobs.replace_job(
             conn, after, replace(change, state=JobState.ACTIVE, is_edit=False)
         )
         after = after._replace(version=version, state=JobState.ACTIVE)
-    version = await jobs.replace(conn, after, replace(change, gates=hence))
+    version = await jobs.replace_job(conn, after, replace(change, gates=hence))
     job = job._replace(version=version)
     payload = None if same_payload else job.payload or "null"
     created = await _place_decided(conn, job, settled.owed, through, payload)
@@ -99,7 +99,7 @@ async def write_change(
 
 async def _place_decided(
     conn: Connection,
-    job: Job,
+    job: StoredJob,
     decision: CatchUpDecision,
     through: tuple[int, ...],
     payload: str | None,
@@ -108,5 +108,5 @@ async def _place_decided(
     runs = [ticked(job, planned, through, payload) for planned in decision.runs]
     refused = await place(conn, job, runs) if runs else {}
     if decision.records:
-        await jobs.record(conn, job, recorded(job, decision.records))
+        await jobs.record_skipped(conn, job, recorded(job, decision.records))
     return tuple(run.id for run in runs if run.id not in refused)

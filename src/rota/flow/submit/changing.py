@@ -66,9 +66,9 @@ from rota.flow.submit.settling import (
     stretches_text,
 )
 from rota.store import calendars as stored_calendars
-from rota.store import job_backlogs, jobs, live_runs, names
+from rota.store import interning, job_backlogs, jobs, live_runs
 from rota.store.driver import Connection
-from rota.store.jobs import Cursor, Description, Job
+from rota.store.jobs import JobCursor, JobDescription, StoredJob
 from rota.store.transaction import transaction
 
 
@@ -112,19 +112,19 @@ async def pause(
     check_name(by, "by")
     held = encode_canonical({"by": by, "at": moments.to_rfc3339(now), "reason": reason})
     async with transaction(conn):
-        job = await jobs.lock(conn, job_id)
+        job = await jobs.lock_job(conn, job_id)
         cursor = await jobs.lock_cursor(conn, job_id)
         job = _as_finished(job, cursor)
         if job.state is JobState.PAUSED:
             return ()
         advance_job(job.state, JobEvent.PAUSE)
         made = await _settle_before_pause(conn, job, cursor, now)
-        await jobs.pause(conn, ids=[job_id], held=held)
+        await jobs.pause_jobs(conn, ids=[job_id], held=held)
         return made
 
 
 async def _settle_before_pause(
-    conn: Connection, job: Job, cursor: Cursor | None, now: datetime
+    conn: Connection, job: StoredJob, cursor: JobCursor | None, now: datetime
 ) -> tuple[UUID, ...]:
     """Decide the ticks that were due before a pause. A schedule that cannot be evaluated decides
     nothing, so that its job can still be paused.
@@ -138,7 +138,7 @@ async def _settle_before_pause(
             return ()
         known: Mapping[str, Calendar] = NO_CALENDARS
         if schedule.calendars:
-            known = await stored_calendars.read_all(conn, tenant_id=job.tenant_id)
+            known = await stored_calendars.read_calendars(conn, tenant_id=job.tenant_id)
         settle = partial(settle_pause, schedule, cursor, now, known)
         decision = await compute_ticks([schedule], settle)
         follow = partial(following_cursor, schedule, cursor, decision, now, known)
@@ -164,7 +164,7 @@ async def resume(
     came due meanwhile: run them or record them.
     """
     async with transaction(conn):
-        job = await jobs.lock(conn, job_id)
+        job = await jobs.lock_job(conn, job_id)
         if job.state not in HELD:
             raise IllegalMove("job", job.state.value, "resume", sorted(HELD))
         cursor, schedule = await jobs.lock_cursor(conn, job_id), schedule_of(job)
@@ -188,7 +188,7 @@ async def resume(
             follow = partial(following_cursor, schedule, cursor, decision, now, calendars)
             following = await compute_ticks([schedule], follow)
         if text is not None:
-            await job_backlogs.keep_stretches(conn, job_id, None)
+            await job_backlogs.store_stretches(conn, job_id, None)
         state = JobState.FINISHED if following is None and has_ticks else JobState.ACTIVE
         return await write_change(
             conn, job, unchanged(job, following, state=state), Settled(decision)
@@ -210,7 +210,7 @@ async def edit(
     """
     payload = None if wanted.payload is KEEP else encode_payload(wanted.payload)
     async with transaction(conn):
-        job = await jobs.lock(conn, job_id)
+        job = await jobs.lock_job(conn, job_id)
         cursor = await jobs.lock_cursor(conn, job_id)
         job = _as_finished(job, cursor)
         if version is not None and version != job.definition_version:
@@ -227,7 +227,7 @@ async def edit(
         if wanted.policy is not KEEP:
             change = replace(
                 change,
-                policy_id=await names.policy_id(conn, policy_text(wanted.policy)),
+                policy_id=await interning.intern_policy(conn, policy_text(wanted.policy)),
                 guarantee=wanted.policy.guarantee,
                 deadline=wanted.policy.deadline,
             )
@@ -240,28 +240,28 @@ async def edit(
                 schedule=None if new is None else encode_canonical(write_schedule(new)),
                 cursor=first,
             )
-        is_edit = has_changed(job, after, change) or await jobs.describes_anew(
+        is_edit = has_changed(job, after, change) or await jobs.is_described_differently(
             conn, job_id, described
         )
         change = replace(change, is_edit=is_edit)
         changed = await write_change(conn, job, change, settled, after=after)
         # Last, so that rota.keep_definition stores the old definition with its name and labels.
-        if described != Description():
-            await jobs.describe(conn, job_id, described)
+        if described != JobDescription():
+            await jobs.describe_job(conn, job_id, described)
         return changed
 
 
 class _Start(NamedTuple):
     """The cursor, the time and the calendars from which a new schedule starts."""
 
-    cursor: Cursor | None
+    cursor: JobCursor | None
     now: datetime
     calendars: Mapping[str, Calendar]
 
 
 async def _begin_schedule(
-    conn: Connection, job: Job, new: Schedule | None, start: _Start
-) -> tuple[Settled, Cursor | None]:
+    conn: Connection, job: StoredJob, new: Schedule | None, start: _Start
+) -> tuple[Settled, JobCursor | None]:
     """Decide overdue ticks, and return them with the first cursor of the new schedule.
 
     A paused job decides nothing: it keeps its undecided ticks until it is resumed.
@@ -277,11 +277,11 @@ async def _begin_schedule(
     before = stretches_of(text, job, cursor)
     keep = partial(keep_through_pause, job, cursor, before, now, calendars)
     kept = await compute_ticks([stretch.schedule for stretch in before], keep)
-    await job_backlogs.keep_stretches(conn, job.id, stretches_text(kept.stretches))
+    await job_backlogs.store_stretches(conn, job.id, stretches_text(kept.stretches))
     return Settled(kept.decision), await _first_cursor(conn, job, new, start, 0)
 
 
-async def _adjust_job(conn: Connection, job: Job, wanted: Edit) -> Job:
+async def _adjust_job(conn: Connection, job: StoredJob, wanted: Edit) -> StoredJob:
     """Return the job with its new kind, graph, queue, priority, overlap policy and limits."""
     graph_id = await graph_after(conn, job, wanted.kind, wanted.graph, keep=KEEP)
     changed = {"kind": wanted.kind, "policy": wanted.policy, "graph": wanted.graph}
@@ -313,8 +313,8 @@ async def _adjust_job(conn: Connection, job: Job, wanted: Edit) -> Job:
     return adjusted
 
 
-def _describe_edit(wanted: Edit) -> Description:
-    return Description(
+def _describe_edit(wanted: Edit) -> JobDescription:
+    return JobDescription(
         name=None if wanted.name is KEEP else check_visible_name(wanted.name, "name"),
         labels=None if wanted.labels is KEEP else check_labels(wanted.labels),
         user_id=None if wanted.user_id is KEEP else _user_text(wanted.user_id),
@@ -336,16 +336,16 @@ async def delete(
     """
     check_name(by, "by")
     async with transaction(conn):
-        job = await jobs.lock(conn, job_id)
+        job = await jobs.lock_job(conn, job_id)
         state = advance_job(job.state, JobEvent.DELETE)
-        await jobs.replace(conn, job, unchanged(job, None, state=state))
-        alive = await jobs.alive(conn, job_id)
+        await jobs.replace_job(conn, job, unchanged(job, None, state=state))
+        alive = await jobs.read_unfinished_runs(conn, job_id)
         ids = [run.id for run in alive if cancel_running or run.is_waiting]
         reason = encode_canonical({"code": "job_deleted", "by": by})
-        return [run.id for run in await live_runs.cancel(conn, ids=ids, reason=reason)]
+        return [run.id for run in await live_runs.cancel_runs(conn, ids=ids, reason=reason)]
 
 
-def _as_finished(job: Job, cursor: Cursor | None) -> Job:
+def _as_finished(job: StoredJob, cursor: JobCursor | None) -> StoredJob:
     """Return a job without future ticks as finished, even if it is not marked yet. Jobs that wait
     for events or run on demand stay active.
     """
@@ -356,7 +356,7 @@ def _as_finished(job: Job, cursor: Cursor | None) -> Job:
 
 
 async def _parse_schedule(
-    schedule: Mapping[str, object] | None, job: Job, now: datetime
+    schedule: Mapping[str, object] | None, job: StoredJob, now: datetime
 ) -> Schedule | None:
     if schedule is None:
         return None
@@ -370,8 +370,8 @@ async def _parse_schedule(
 
 
 async def _first_cursor(
-    conn: Connection, job: Job, new: Schedule | None, start: _Start, made: int
-) -> Cursor | None:
+    conn: Connection, job: StoredJob, new: Schedule | None, start: _Start, made: int
+) -> JobCursor | None:
     """Return the cursor of a schedule that starts now. Earlier runs count towards `max_runs`."""
     fired = made + (0 if start.cursor is None else start.cursor.fired or 0)
     if new is None:
@@ -382,7 +382,7 @@ async def _first_cursor(
     planned = await compute_ticks([new], search)
     if planned is None:
         return None
-    return Cursor(
+    return JobCursor(
         tick_at=planned.tick.at,
         fire_at=None if job.state is JobState.PAUSED else planned.due_at,
         fired=None if new.window.max_runs is None else fired,
@@ -390,8 +390,8 @@ async def _first_cursor(
     )
 
 
-async def _intern_schedule(conn: Connection, job: Job, schedule: Schedule) -> int | None:
+async def _intern_schedule(conn: Connection, job: StoredJob, schedule: Schedule) -> int | None:
     """Return the id of a job's interned schedule; None if the schedule has a single tick."""
     if fires_once(schedule):
         return None
-    return await names.schedule_id(conn, shared_text(schedule, job.tenant_id))
+    return await interning.intern_schedule(conn, shared_text(schedule, job.tenant_id))

@@ -13,7 +13,7 @@ from rota.core.manifest.differences import Difference, find_differences
 from rota.core.time.calendars import Calendar
 from rota.flow.submit.rescheduling import follow_calendar
 from rota.store import calendars
-from rota.store.calendars import Stored
+from rota.store.calendars import StoredCalendar
 from rota.store.driver import Connection
 
 
@@ -22,7 +22,7 @@ class CalendarChange:
     """A calendar that differs from its declaration. `stored` is None if it does not exist."""
 
     calendar: Calendar
-    stored: Stored | None
+    stored: StoredCalendar | None
     differences: tuple[Difference, ...]
 
     @property
@@ -48,9 +48,9 @@ async def compare(
     return tuple(changes)
 
 
-async def _read_stored(conn: Connection, name: str, tenant_id: int) -> Stored | None:
+async def _read_stored(conn: Connection, name: str, tenant_id: int) -> StoredCalendar | None:
     try:
-        return await calendars.get(conn, tenant_id=tenant_id, name=name)
+        return await calendars.get_calendar(conn, tenant_id=tenant_id, name=name)
     except NotFound:
         return None
 
@@ -68,8 +68,10 @@ async def write(conn: Connection, changes: Sequence[CalendarChange], *, tenant_i
     for change in changes:
         plain = write_calendar(change.calendar)
         if change.stored is None:
-            await calendars.create(conn, tenant_id=tenant_id, plain=plain)
+            await calendars.create_calendar(conn, tenant_id=tenant_id, plain=plain)
         else:
-            await calendars.replace(conn, tenant_id=tenant_id, plain=plain, version=change.version)
+            await calendars.replace_calendar(
+                conn, tenant_id=tenant_id, plain=plain, version=change.version
+            )
     for change in changes:
         await follow_calendar(conn, tenant_id=tenant_id, name=change.name)

@@ -23,7 +23,7 @@ from rota.core.time.calendars import Calendar
 from rota.flow.submit.changing import KEEP, Edit, edit
 from rota.flow.submit.drafting import limits_text, policy_text
 from rota.flow.submit.submitting import define
-from rota.store import job_views, names
+from rota.store import interning, job_views
 from rota.store.driver import Connection
 from rota.store.job_views import JobFilter, JobRow
 from rota.store.transaction import transaction
@@ -76,9 +76,9 @@ async def declare(
 ) -> DeclarationResult:
     """Create or update the job with this name. The caller writes the audit log."""
     spec = replace(spec, labels={**spec.labels, APP: app, DIGEST: digest(spec)})
-    tenant_id = (await names.tenant_ids(conn, [spec.tenant]))[spec.tenant]
+    tenant_id = (await interning.find_tenant_ids(conn, [spec.tenant]))[spec.tenant]
     for _ in range(TRIES):
-        stored = await job_views.by_name(conn, tenant_id=tenant_id, name=spec.display_name)
+        stored = await job_views.get_job_by_name(conn, tenant_id=tenant_id, name=spec.display_name)
         try:
             # A savepoint: if another caller takes the name now, the outer transaction survives.
             async with transaction(conn):
@@ -96,7 +96,7 @@ async def forgotten(
     names_found: list[str] = []
     after = None
     for _ in range(MOST_PAGES):
-        page = await job_views.page(
+        page = await job_views.list_jobs(
             conn,
             tenant_id=tenant_id,
             filter=JobFilter(label=(APP, app)),

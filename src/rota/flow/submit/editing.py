@@ -20,14 +20,14 @@ from rota.flow.submit.allowing import allow_runs
 from rota.flow.submit.bulk import Action, Done
 from rota.flow.submit.placing import passing
 from rota.flow.submit.reviving import Pace
-from rota.store import jobs, revival, run_views, tenants
+from rota.store import jobs, requeue, run_views, tenants
 from rota.store.driver import Connection
-from rota.store.jobs import Job
-from rota.store.revival import RunCopy
+from rota.store.jobs import StoredJob
+from rota.store.requeue import RunCopy
 from rota.store.run_views import RunRow
 from rota.store.transaction import transaction
 
-EDIT: Final = Action(name="edit", find=revival.find_dead)
+EDIT: Final = Action(name="edit", find=requeue.find_dead)
 # Dead letters that one call edits at most: the gates of each new run are looked up separately.
 EDIT_BATCH_MAX: Final = 200
 ONE_BATCH: Final = Pace(most=EDIT_BATCH_MAX)
@@ -56,27 +56,27 @@ async def edit_dead(
         chosen = await bulk.choose(
             conn, EDIT, which, tenant_id=tenant_id, token=token, most=min(pace.most, EDIT_BATCH_MAX)
         )
-        quotas = (await tenants.get(conn, tenant_id)).quotas
+        quotas = (await tenants.get_tenant(conn, tenant_id)).quotas
         await allow_runs(conn, quotas, tenant_id=tenant_id, more=len(chosen.ids))
         # First, so that only one of several concurrent callers gets each dead letter.
-        dropped = await revival.drop(conn, chosen.ids, tenant_id=tenant_id, by=edit.by)
-        rows = await run_views.read(conn, sorted(dropped), tenant_id=tenant_id)
+        dropped = await requeue.drop_dead_letters(conn, chosen.ids, tenant_id=tenant_id, by=edit.by)
+        rows = await run_views.read_runs(conn, sorted(dropped), tenant_id=tenant_id)
         copies = await _edit_payloads(conn, rows[::-1], edit)
-        new_ids = await revival.copy(conn, copies, tenant_id=tenant_id, by=edit.by)
+        new_ids = await requeue.copy_runs(conn, copies, tenant_id=tenant_id, by=edit.by)
         if pace.spacing:
-            await revival.spread(conn, new_ids, spacing=pace.spacing, before=pace.before)
+            await requeue.spread_starts(conn, new_ids, spacing=pace.spacing, before=pace.before)
     return chosen.done(dropped)
 
 
 async def _edit_payloads(
     conn: Connection, rows: Sequence[RunRow], edit: PayloadEdit
 ) -> list[RunCopy]:
-    known = await jobs.read(conn, sorted({row.job_id for row in rows}))
+    known = await jobs.read_jobs(conn, sorted({row.job_id for row in rows}))
     return [await _edit_payload(conn, row, known.get(row.job_id), edit) for row in rows]
 
 
 async def _edit_payload(
-    conn: Connection, row: RunRow, job: Job | None, edit: PayloadEdit
+    conn: Connection, row: RunRow, job: StoredJob | None, edit: PayloadEdit
 ) -> RunCopy:
     payload = merge_patch(json.loads(row.payload or "null"), edit.patch)
     text = encode_payload(payload, kind=row.kind or "") or "null"

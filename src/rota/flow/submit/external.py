@@ -21,11 +21,11 @@ from rota.core.submissions import JobSpec, RunSpec, encode_canonical
 from rota.core.tenancy import ServedTenants
 from rota.flow.submit.submitting import submit
 from rota.flow.submit.triggering import submit_runs
-from rota.store import external, job_views, live_runs, logs, sessions
+from rota.store import external_runs, job_views, live_runs, logs, sessions
 from rota.store.driver import Connection
-from rota.store.live_runs import Ending
-from rota.store.logs import Piece
-from rota.store.sessions import NewSession, Role
+from rota.store.live_runs import RunEnding
+from rota.store.logs import LogPiece
+from rota.store.sessions import NewSession, SessionRole
 
 KIND: Final = "exec"
 # Longer than a worker's lease: the process reports over HTTP every few seconds.
@@ -76,7 +76,7 @@ async def begin(
     job_id = await _find_or_create_job(conn, outside, now=now, new_id=new_id)
     session = NewSession(
         id=new_id(),
-        role=Role.WORKER,
+        role=SessionRole.WORKER,
         name=f"exec {outside.host}"[:200],
         slots=1,
         serves=encode_canonical(ServedTenants(tenants=(outside.tenant,)).to_plain({})),
@@ -84,14 +84,14 @@ async def begin(
     await sessions.open_session(conn, session, ttl=LEASE)
     spec = RunSpec(job_id=job_id, payload=outside.payload)
     (run_id,) = await submit_runs(conn, [spec], now=now, new_id=new_id)
-    await external.take(conn, run_id=run_id, session_id=session.id)
+    await external_runs.take_run(conn, run_id=run_id, session_id=session.id)
     return Begun(job_id, run_id, session.id)
 
 
 async def _find_or_create_job(
     conn: Connection, outside: Outside, *, now: datetime, new_id: Callable[[], UUID]
 ) -> UUID:
-    found = await job_views.by_name(conn, tenant_id=outside.tenant_id, name=outside.job)
+    found = await job_views.get_job_by_name(conn, tenant_id=outside.tenant_id, name=outside.job)
     if found is not None:
         if found.kind != KIND:
             wanted = f"a job of kind {found.kind!r} has this name; choose another name"
@@ -112,7 +112,9 @@ async def _find_or_create_job(
 async def tell(conn: Connection, told: Told, *, now: datetime) -> bool:
     """Store the output and renew the lease; return whether the run should be cancelled."""
     await _store_output(conn, told, now)
-    beat = await sessions.beat(conn, session_id=told.session_id, running=[told.run_id], ttl=LEASE)
+    beat = await sessions.send_heartbeat(
+        conn, session_id=told.session_id, running=[told.run_id], ttl=LEASE
+    )
     return told.run_id in beat.cancelling
 
 
@@ -120,7 +122,7 @@ async def end(conn: Connection, told: Told, *, exit_code: int, why: str, now: da
     """Store the remaining output and the outcome. Raise `LeaseLost` if the lease has expired."""
     await _store_output(conn, told, now)
     is_well = exit_code == 0
-    ending = Ending(
+    ending = RunEnding(
         id=told.run_id,
         attempt=1,
         state=RunState.SUCCEEDED if is_well else RunState.DEAD,
@@ -128,19 +130,19 @@ async def end(conn: Connection, told: Told, *, exit_code: int, why: str, now: da
         result=encode_canonical({"exit_code": exit_code}) if is_well else None,
         reason=None if is_well else encode_canonical({"type": "CommandFailed", "message": why}),
     )
-    moved = await live_runs.finish(conn, session_id=told.session_id, endings=[ending])
+    moved = await live_runs.finish_runs(conn, session_id=told.session_id, endings=[ending])
     if told.run_id not in moved:
         raise LeaseLost(thing="run", id=told.run_id)
-    await sessions.close(conn, told.session_id)
+    await sessions.close_session(conn, told.session_id)
     return moved[told.run_id]
 
 
 async def _store_output(conn: Connection, report: Told, now: datetime) -> None:
     if not report.output:
         return
-    attempt = await external.hold(conn, run_id=report.run_id, session_id=report.session_id)
+    attempt = await external_runs.lock_run(conn, run_id=report.run_id, session_id=report.session_id)
     pieces = [
-        Piece(report.run_id, attempt, line.seq, line.stream.value, now, line.text.encode())
+        LogPiece(report.run_id, attempt, line.seq, line.stream.value, now, line.text.encode())
         for line in report.output
     ]
     await logs.append_bounded(conn, pieces)

@@ -19,7 +19,7 @@ def shared_text(schedule: Schedule, tenant_id: int) -> str:
     """Return the canonical form, by which schedules are interned. Jobs of all tenants share these
     forms, so calendar names are qualified with the tenant.
     """
-    names = tuple(calendars.qualified(tenant_id, name) for name in schedule.calendars)
+    names = tuple(calendars.qualify_name(tenant_id, name) for name in schedule.calendars)
     return encode_canonical(write_schedule(replace(schedule, calendars=names)))
 
 
@@ -33,4 +33,4 @@ async def hold_calendars(
     used = {name for schedule in schedules if schedule is not None for name in schedule.calendars}
     if used:
         mine = {name: known[name] for name in sorted(used) if name in known}
-        await calendars.hold(conn, tenant_id=tenant_id, known=mine)
+        await calendars.lock_calendars(conn, tenant_id=tenant_id, known=mine)

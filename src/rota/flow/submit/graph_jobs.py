@@ -15,7 +15,7 @@ from rota.core.graphs import to_graph_json
 from rota.core.graphs.graph import GRAPH_KIND, StepGraph
 from rota.store import graphs
 from rota.store.driver import Connection
-from rota.store.jobs import Job
+from rota.store.jobs import StoredJob
 
 MISSING: Final = f"a job of kind {GRAPH_KIND} requires a graph with steps"
 ALONE: Final = f"a graph requires kind: {GRAPH_KIND}"
@@ -44,13 +44,13 @@ async def graph_ids(
         texts.setdefault(tenant_id, set()).add(text)
     found: dict[tuple[int, str], int] = {}
     for tenant_id in sorted(texts):
-        ids = await graphs.intern(conn, tenant_id, texts[tenant_id])
+        ids = await graphs.intern_definitions(conn, tenant_id, texts[tenant_id])
         found |= {(tenant_id, text): id_ for text, id_ in ids.items()}
     return found
 
 
 async def graph_after(
-    conn: Connection, job: Job, kind: object, graph: object, *, keep: object
+    conn: Connection, job: StoredJob, kind: object, graph: object, *, keep: object
 ) -> int | None:
     """Return the number of a job's definition after an edit. Kind and graph must match."""
     had = job.graph_id is not None

@@ -16,7 +16,7 @@ from rota.core.outcome import Guarantee
 from rota.core.policy import Policy
 from rota.store import kinds
 from rota.store.driver import Connection
-from rota.store.jobs import Job
+from rota.store.jobs import StoredJob
 
 
 def exactly_once_kinds(
@@ -36,13 +36,15 @@ async def refuse_incapable_kinds(conn: Connection, wanted: Sequence[ExactlyOnceR
     """Refuse kinds whose workers reported that they cannot complete runs in a transaction."""
     if not wanted:
         return
-    incapable = await kinds.without_exactly_once(conn, {use.kind for use in wanted})
+    incapable = await kinds.find_without_exactly_once(conn, {use.kind for use in wanted})
     for use in wanted:
         if use.kind in incapable:
             raise build_exactly_once_error(use)
 
 
-async def refuse_incapable_edit(conn: Connection, job: Job, changed: Mapping[str, Any]) -> None:
+async def refuse_incapable_edit(
+    conn: Connection, job: StoredJob, changed: Mapping[str, Any]
+) -> None:
     """Refuse an edit of kind, policy or graph that the kind cannot support. Fields that the edit
     keeps are not checked, so a job of an earlier release can still be renamed or paused.
     """
@@ -51,6 +53,6 @@ async def refuse_incapable_edit(conn: Connection, job: Job, changed: Mapping[str
     policy = changed.get("policy") or read_stored_policy(json.loads(job.policy))
     kind = changed.get("kind")
     if kind is None and policy.guarantee is Guarantee.EXACTLY_ONCE:
-        kind = await kinds.name_of(conn, job.kind_id)
+        kind = await kinds.read_name(conn, job.kind_id)
     wanted = exactly_once_kinds(kind or "", policy, changed.get("graph"))
     await refuse_incapable_kinds(conn, wanted)

@@ -13,7 +13,7 @@ from rota.flow.submit.allowing import quotas_of
 from rota.flow.submit.drafting import Draft
 from rota.flow.submit.graph_jobs import graph_ids, names_of_graph
 from rota.flow.submit.new_names import KINDS, NameMaker, NameSort, intern_names, intern_queues
-from rota.store import names
+from rota.store import interning
 from rota.store.driver import Connection
 
 MOST: Final = 10_000
@@ -74,7 +74,7 @@ async def intern(conn: Connection, drafts: Sequence[Draft], known: Interned) -> 
     # Submissions of a bulk share their specs.
     drafts = list({id(draft.spec): draft for draft in drafts}.values())
     specs = [draft.spec for draft in drafts]
-    found = await names.tenants(conn, [spec.tenant for spec in specs])
+    found = await interning.find_tenants(conn, [spec.tenant for spec in specs])
     schedules = [draft.interned_schedule(found[draft.spec.tenant].id) for draft in drafts]
     quotas = {name: quotas_of(row.quotas) for name, row in found.items()}
     makers = [NameMaker(found[spec.tenant].id, quotas[spec.tenant]) for spec in specs]
@@ -85,9 +85,12 @@ async def intern(conn: Connection, drafts: Sequence[Draft], known: Interned) -> 
         kinds=await known.ids(conn, "kind", kinds, intern=_intern_with(KINDS, kinds)),
         queues=await _queue_ids(conn, queues, known),
         policies=await known.ids(
-            conn, "policy", [draft.policy_text for draft in drafts], intern=names.policy_ids
+            conn,
+            "policy",
+            [draft.policy_text for draft in drafts],
+            intern=interning.intern_policies,
         ),
-        schedules=await names.schedule_ids(conn, [body for body in schedules if body]),
+        schedules=await interning.intern_schedules(conn, [body for body in schedules if body]),
         graphs=await graph_ids(
             conn,
             [

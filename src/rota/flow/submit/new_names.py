@@ -13,7 +13,7 @@ from rota.core.errors import QuotaExceeded
 from rota.core.graphs import to_graph_json
 from rota.core.quotas import Quotas
 from rota.flow.submit.graph_jobs import names_of_graph
-from rota.store import names, turns
+from rota.store import interning, tenant_locks
 from rota.store.driver import Connection
 
 NameIds = dict[str, int]
@@ -30,9 +30,11 @@ class NameSort(NamedTuple):
 
 
 QUEUES: Final = NameSort(
-    "queues", "max_queues", names.known_queues, names.queue_ids, names.count_queues
+    "queues", "max_queues", interning.find_queues, interning.intern_queues, interning.count_queues
 )
-KINDS: Final = NameSort("kinds", "max_kinds", names.known_kinds, names.kind_ids, names.count_kinds)
+KINDS: Final = NameSort(
+    "kinds", "max_kinds", interning.find_kinds, interning.intern_kinds, interning.count_kinds
+)
 
 
 class NameMaker(NamedTuple):
@@ -67,7 +69,7 @@ async def intern_queues(
 ) -> dict[tuple[int, str], int]:
     """Return the ids of queues by (tenant, name). Each is registered as one of its tenant's."""
     await intern_names(conn, QUEUES, {name: maker for (_, name), maker in wanted.items()})
-    return await names.tenant_queue_ids(conn, wanted)
+    return await interning.intern_tenant_queues(conn, wanted)
 
 
 async def intern_graph_names(conn: Connection, graph: object, maker: NameMaker) -> None:
@@ -83,7 +85,7 @@ async def _check_quota(
     limit = maker.quotas.find_limit(sort.quota)
     if limit is None:
         return
-    await turns.take_turn(conn, tenant_id=maker.tenant_id, things=sort.plural)
+    await tenant_locks.lock_resource(conn, tenant_id=maker.tenant_id, resource=sort.plural)
     there: Any = await sort.count_made(conn, tenant_id=maker.tenant_id)
     if there + len(new) > limit:
         usage = f"it has created {there} {sort.plural} and the request adds {len(new)}"

@@ -24,7 +24,7 @@ from rota.core.time.planning import PlannedTick
 from rota.flow.submit.drafting import gates_of
 from rota.store import gates, jobs, live_runs
 from rota.store.driver import Connection
-from rota.store.jobs import Job, Record
+from rota.store.jobs import SkippedRun, StoredJob
 from rota.store.live_runs import NewRun
 
 STATES = {
@@ -35,24 +35,24 @@ STATES = {
 }
 
 
-def policy_of(job: Job) -> Policy:
+def policy_of(job: StoredJob) -> Policy:
     return read_stored_policy(json.loads(job.policy))
 
 
-def limits_of(job: Job) -> list[JobLimit]:
+def limits_of(job: StoredJob) -> list[JobLimit]:
     return list(read_stored_limits(json.loads(job.limits or "null")))
 
 
-async def passing(conn: Connection, job: Job, payload: object) -> tuple[int, ...]:
+async def passing(conn: Connection, job: StoredJob, payload: object) -> tuple[int, ...]:
     """Return the gates of a run with this payload. Create those that do not exist."""
     check_known(job.overlap, "overlap")
     wanted = gates_of(job.id, job.tenant_id, job.overlap, limits_of(job), payload)
-    ids = await gates.put_many(conn, wanted)
+    ids = await gates.put_gates(conn, wanted)
     return tuple(ids[gate.tenant_id, gate.key] for gate in wanted)
 
 
 async def passing_ticks(
-    conn: Connection, job: Job, schedule: str | None, payload: str | None
+    conn: Connection, job: StoredJob, schedule: str | None, payload: str | None
 ) -> tuple[int, ...]:
     """Return the gates of the runs of a job's ticks. A job that waits for events has none: each of
     its runs gets gates of its own. Its payload may be a template, which is checked here.
@@ -65,7 +65,7 @@ async def passing_ticks(
 
 
 async def place(
-    conn: Connection, job: Job, runs: Sequence[NewRun], *, overlap: Overlap | None = None
+    conn: Connection, job: StoredJob, runs: Sequence[NewRun], *, overlap: Overlap | None = None
 ) -> dict[UUID, str]:
     """Create runs of a job and apply the overlap policy to its active runs.
 
@@ -76,15 +76,15 @@ async def place(
     check_known(policy, "overlap")
     alive: list[ActiveRun] = []
     if policy is not Overlap.ALLOW:
-        alive = await jobs.alive(conn, job.id, backfills=False)
+        alive = await jobs.read_unfinished_runs(conn, job.id, backfills=False)
     plan = decide_overlap(policy, [run.id for run in runs], alive, keep_first=job.keep_first)
     await make_way(conn, plan)
     by_id = {run.id: run for run in runs}
     if plan.created:
-        await live_runs.insert_many(conn, [by_id[id_] for id_ in plan.created])
+        await live_runs.insert_runs(conn, [by_id[id_] for id_ in plan.created])
     if plan.skipped:
         records = [_refusal_record(by_id[id_], code) for id_, code in plan.skipped]
-        await jobs.record(conn, job, records, trigger=runs[0].trigger)
+        await jobs.record_skipped(conn, job, records, trigger=runs[0].trigger)
     return dict(plan.skipped)
 
 
@@ -93,15 +93,15 @@ async def make_way(conn: Connection, plan: OverlapDecision) -> None:
     for into in plan.created[:1]:
         reason = encode_canonical({"code": "overlap", "into": str(into)})
         if plan.replaced:
-            await jobs.supersede(conn, plan.replaced, into=into)
+            await jobs.supersede_runs(conn, plan.replaced, into=into)
         if plan.cancelled:
-            await live_runs.cancel(conn, ids=plan.cancelled, reason=reason)
+            await live_runs.cancel_runs(conn, ids=plan.cancelled, reason=reason)
         if plan.ended:
-            await live_runs.cancel_now(conn, ids=plan.ended, reason=reason)
+            await live_runs.cancel_runs_now(conn, ids=plan.ended, reason=reason)
 
 
 def ticked(
-    job: Job, planned: PlannedTick, through: tuple[int, ...], payload: str | None = None
+    job: StoredJob, planned: PlannedTick, through: tuple[int, ...], payload: str | None = None
 ) -> NewRun:
     """Return the run of a caught-up tick. It has the id that the scheduler would give it."""
     deadline = policy_of(job).deadline
@@ -124,12 +124,12 @@ def ticked(
     )
 
 
-def recorded(job: Job, rows: Sequence[MisfireRecord]) -> list[Record]:
+def recorded(job: StoredJob, rows: Sequence[MisfireRecord]) -> list[SkippedRun]:
     """Return the records of ticks that do not run: one for each stretch of ticks, under the id of
     its last tick.
     """
     return [
-        Record(
+        SkippedRun(
             derive_tick_run_id(job.id, row.last),
             row.last,
             STATES[row.outcome],
@@ -139,7 +139,7 @@ def recorded(job: Job, rows: Sequence[MisfireRecord]) -> list[Record]:
     ]
 
 
-def _reason_text(job: Job, row: MisfireRecord) -> str:
+def _reason_text(job: StoredJob, row: MisfireRecord) -> str:
     details: dict[str, object] = {
         "code": "paused" if row.reason is MisfireReason.PAUSE else row.reason.value,
         "count": row.count,
@@ -153,6 +153,6 @@ def _reason_text(job: Job, row: MisfireRecord) -> str:
     return encode_canonical(details)
 
 
-def _refusal_record(run: NewRun, code: str) -> Record:
+def _refusal_record(run: NewRun, code: str) -> SkippedRun:
     reason = encode_canonical({"code": code})
-    return Record(run.id, run.scheduled_at, RunState.SKIPPED, reason, run.payload)
+    return SkippedRun(run.id, run.scheduled_at, RunState.SKIPPED, reason, run.payload)

@@ -27,11 +27,11 @@ from rota.flow.submit.changing import resume
 from rota.flow.submit.drafting import fires_once
 from rota.flow.submit.going_by import shared_text
 from rota.flow.submit.settling import progress_of, schedule_of
-from rota.store import calendars, cursors, jobs, names
-from rota.store.cursors import Place, Standing
+from rota.store import calendars, cursors, interning, jobs
+from rota.store.cursors import CursorPosition, NewCursorPosition
 from rota.store.driver import Connection
-from rota.store.fitness import database_time
-from rota.store.jobs import Cursor, Job
+from rota.store.jobs import JobCursor, StoredJob
+from rota.store.server_check import read_database_time
 from rota.store.transaction import transaction
 
 MOST: Final = 1_000
@@ -52,17 +52,19 @@ class Rescheduled(NamedTuple):
 async def follow_calendar(conn: Connection, *, tenant_id: int, name: str) -> Rescheduled:
     """Reschedule the jobs of a tenant that use a calendar, after it was written."""
     async with transaction(conn):
-        found = await calendars.followers(conn, tenant_id=tenant_id, name=name, most=MOST + 1)
+        found = await calendars.read_calendar_jobs(
+            conn, tenant_id=tenant_id, name=name, limit=MOST + 1
+        )
         if len(found) > MOST:
             reason = f"more than {MOST} jobs use it; move some of them to another calendar"
             raise Conflict("calendar", reason)
         if not found:
             return Rescheduled((), ())
-        known = await calendars.read_all(conn, tenant_id=tenant_id)
-        locked = await jobs.lock_many(conn, [job.id for job in found])
+        known = await calendars.read_calendars(conn, tenant_id=tenant_id)
+        locked = await jobs.lock_jobs(conn, [job.id for job in found])
         active = [job for job in locked if job.state is JobState.ACTIVE]
         moved = await _move_cursors(conn, active, known) if active else set()
-        now = await database_time(conn)
+        now = await read_database_time(conn)
         resumed = [
             job.id
             for job in locked
@@ -72,7 +74,7 @@ async def follow_calendar(conn: Connection, *, tenant_id: int, name: str) -> Res
 
 
 async def _move_cursors(
-    conn: Connection, active: Sequence[Job], known: Mapping[str, Calendar]
+    conn: Connection, active: Sequence[StoredJob], known: Mapping[str, Calendar]
 ) -> set[UUID]:
     """Move the cursors of these jobs to their next ticks; remove those without a next tick.
 
@@ -86,11 +88,11 @@ async def _move_cursors(
         for job in active
         if job.id in schedules and not fires_once(schedules[job.id])
     }
-    ids = await names.schedule_ids(conn, shared.values())
-    standing = await cursors.lock(conn, list(schedules))
-    now = await database_time(conn)
+    ids = await interning.intern_schedules(conn, shared.values())
+    standing = await cursors.lock_cursors(conn, list(schedules))
+    now = await read_database_time(conn)
 
-    def compute() -> list[Place]:
+    def compute() -> list[NewCursorPosition]:
         left, places = FOLLOW_STEPS_MAX, []
         for cursor in standing:
             job_id, budget = cursor.job_id, SearchBudget(min(left, NEXT_TICK_STEPS_MAX))
@@ -103,7 +105,7 @@ async def _move_cursors(
             places.append(place._replace(schedule_id=schedule_id))
         return places
 
-    return await cursors.reschedule(conn, await asyncio.to_thread(compute))
+    return await cursors.reschedule_jobs(conn, await asyncio.to_thread(compute))
 
 
 def _describe_excess(error: SearchTooLong, jobs: int, left: int) -> SearchTooLong:
@@ -127,7 +129,9 @@ class RescheduleInputs(NamedTuple):
     budget: SearchBudget
 
 
-def _next_place(standing: Standing, schedule: Schedule, at: RescheduleInputs) -> Place:
+def _next_place(
+    standing: CursorPosition, schedule: Schedule, at: RescheduleInputs
+) -> NewCursorPosition:
     """Return where the cursor moves. A tick that is being decided stays. So does a tick whose
     schedule names a missing calendar: the scheduler that decides it reads the calendars again.
     """
@@ -135,13 +139,13 @@ def _next_place(standing: Standing, schedule: Schedule, at: RescheduleInputs) ->
     job_id, tick_at, fire_at, fired, _ = standing
     is_whole = known.keys() >= set(schedule.calendars)
     if fire_at is None or fire_at <= now + DECIDED or not is_whole:
-        return Place(job_id, tick_at, fire_at)
+        return NewCursorPosition(job_id, tick_at, fire_at)
     since = now + DECIDED
     if tick_at <= since or schedule.on_blackout is OnBlackout.ADVANCE:
         # A postponed tick must not be lost. An advanced tick has already run and lies before this
         # one.
         since = tick_at - MICROSECOND
-    progress = progress_of(schedule, Cursor(tick_at, fire_at, fired), now)
+    progress = progress_of(schedule, JobCursor(tick_at, fire_at, fired), now)
     planned = planning.plan_next_tick(
         schedule,
         since,
@@ -151,13 +155,13 @@ def _next_place(standing: Standing, schedule: Schedule, at: RescheduleInputs) ->
         budget=budget,
     )
     if planned is None:
-        return Place(job_id, None)
+        return NewCursorPosition(job_id, None)
     # A postponed tick that is free again is due now, and does not count as late.
-    return Place(job_id, planned.tick.at, max(planned.due_at, now))
+    return NewCursorPosition(job_id, planned.tick.at, max(planned.due_at, now))
 
 
 async def _try_resume(
-    conn: Connection, job: Job, known: Mapping[str, Calendar], now: datetime
+    conn: Connection, job: StoredJob, known: Mapping[str, Calendar], now: datetime
 ) -> bool:
     """Resume a quarantined job; return False if its schedule is still invalid."""
     try:

@@ -25,15 +25,15 @@ from rota.flow.submit.allowing import allow_runs
 from rota.flow.submit.bulk import Action, Counted, Done
 from rota.flow.submit.changing import KEEP, Keep
 from rota.flow.submit.placing import passing
-from rota.store import jobs, live_runs, revival, tenants
+from rota.store import jobs, live_runs, requeue, tenants
 from rota.store.driver import Connection
 from rota.store.live_runs import NewRun
-from rota.store.revival import Owned
+from rota.store.requeue import OwnedRun
 from rota.store.transaction import transaction
 
 REVIVABLE: Final = DEAD_LETTER_STATES | {RunState.CANCELLED, RunState.EXPIRED}
-REPLAY: Final = Action(name="replay", find=revival.find_dead)
-DROP: Final = Action(name="drop", find=revival.find_dead)
+REPLAY: Final = Action(name="replay", find=requeue.find_dead)
+DROP: Final = Action(name="drop", find=requeue.find_dead)
 
 
 class Pace(NamedTuple):
@@ -62,15 +62,15 @@ async def retry(conn: Connection, *, tenant_id: int, run_id: UUID, by: str) -> N
     """Retry a failed, lost or cancelled run under the same run id."""
     check_name(by, "by")
     async with transaction(conn):
-        run = await revival.find(conn, run_id, tenant_id=tenant_id)
+        run = await requeue.find_run(conn, run_id, tenant_id=tenant_id)
         if run.state not in REVIVABLE:
             raise IllegalMove("run", run.state.value, "be retried", sorted(REVIVABLE))
         await _allow_one(conn, tenant_id)
-        if not await live_runs.replay(conn, ids=[run_id]):
+        if not await live_runs.requeue_runs(conn, ids=[run_id]):
             # Another caller was faster: the run is active now, or has finished again.
-            run = await revival.find(conn, run_id, tenant_id=tenant_id)
+            run = await requeue.find_run(conn, run_id, tenant_id=tenant_id)
             raise IllegalMove("run", run.state.value, "be retried")
-        await revival.sign(conn, [run_id], by=by)
+        await requeue.record_actor(conn, [run_id], by=by)
 
 
 async def replay(
@@ -85,11 +85,11 @@ async def replay(
     check_name(wanted.by, "by")
     edited = None if wanted.payload is KEEP else encode_payload(wanted.payload) or "null"
     async with transaction(conn):
-        old = await revival.find(conn, wanted.run_id, tenant_id=tenant_id)
+        old = await requeue.find_run(conn, wanted.run_id, tenant_id=tenant_id)
         if old.state not in FINAL_STATES:
             raise IllegalMove("run", old.state.value, "be replayed", ["finished"])
         await _allow_one(conn, tenant_id)
-        job = (await jobs.read(conn, [old.job_id])).get(old.job_id)
+        job = (await jobs.read_jobs(conn, [old.job_id])).get(old.job_id)
         payload = edited or old.payload or (job and job.payload)
         through = tuple(old.gates or ())
         if job is not None:
@@ -97,12 +97,12 @@ async def replay(
         run = replace(_copy_run(old, tenant_id, new_id(), now), payload=payload, gates=through)
         if not old.has_job:
             run = replace(run, job_id=run.id)  # a submission of its own
-        await live_runs.insert_many(conn, [run])
+        await live_runs.insert_runs(conn, [run])
         if not old.has_job:
-            await revival.describe(
+            await requeue.copy_description(
                 conn, run.id, replay_of=old.id, tenant_id=tenant_id, by=wanted.by
             )
-        await revival.link(conn, run.id, replay_of=old.id, tenant_id=tenant_id, by=wanted.by)
+        await requeue.link_runs(conn, run.id, replay_of=old.id, tenant_id=tenant_id, by=wanted.by)
     return run.id
 
 
@@ -130,12 +130,12 @@ async def replay_dead(
         chosen = await bulk.choose(
             conn, REPLAY, which, tenant_id=tenant_id, token=token, most=pace.most
         )
-        quotas = (await tenants.get(conn, tenant_id)).quotas
+        quotas = (await tenants.get_tenant(conn, tenant_id)).quotas
         await allow_runs(conn, quotas, tenant_id=tenant_id, more=len(chosen.ids))
-        revived = await live_runs.replay(conn, ids=chosen.ids)
+        revived = await live_runs.requeue_runs(conn, ids=chosen.ids)
         if pace.spacing:
-            await revival.spread(conn, revived, spacing=pace.spacing, before=pace.before)
-        await revival.sign(conn, revived, by=by)
+            await requeue.spread_starts(conn, revived, spacing=pace.spacing, before=pace.before)
+        await requeue.record_actor(conn, revived, by=by)
     return chosen.done(revived)
 
 
@@ -152,7 +152,7 @@ async def drop_dead(
     check_name(by, "by")
     async with transaction(conn):
         chosen = await bulk.choose(conn, DROP, which, tenant_id=tenant_id, token=token, most=most)
-        dropped = await revival.drop(conn, chosen.ids, tenant_id=tenant_id, by=by)
+        dropped = await requeue.drop_dead_letters(conn, chosen.ids, tenant_id=tenant_id, by=by)
     return chosen.done(dropped)
 
 
@@ -160,18 +160,18 @@ async def drop(conn: Connection, *, tenant_id: int, run_id: UUID, by: str) -> No
     """Drop one dead letter. Dropping it again changes nothing."""
     check_name(by, "by")
     async with transaction(conn):
-        run = await revival.find(conn, run_id, tenant_id=tenant_id)
+        run = await requeue.find_run(conn, run_id, tenant_id=tenant_id)
         if run.state not in DEAD_LETTER_STATES:
             raise IllegalMove("run", run.state.value, "be dropped", sorted(DEAD_LETTER_STATES))
-        await revival.drop(conn, [run_id], tenant_id=tenant_id, by=by)
+        await requeue.drop_dead_letters(conn, [run_id], tenant_id=tenant_id, by=by)
 
 
 async def _allow_one(conn: Connection, tenant_id: int) -> None:
-    quotas = (await tenants.get(conn, tenant_id)).quotas
+    quotas = (await tenants.get_tenant(conn, tenant_id)).quotas
     await allow_runs(conn, quotas, tenant_id=tenant_id, more=1)
 
 
-def _copy_run(old: Owned, tenant_id: int, id_: UUID, now: datetime) -> NewRun:
+def _copy_run(old: OwnedRun, tenant_id: int, id_: UUID, now: datetime) -> NewRun:
     """Return a run that is due now, with the kind, queue and policy of another."""
     policy = read_stored_policy(json.loads(old.policy or "{}"))
     return NewRun(

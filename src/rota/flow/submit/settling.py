@@ -29,7 +29,7 @@ from rota.core.time.policies import CatchUp, MisfireCause
 from rota.core.time.schedule import MICROSECOND, Schedule
 from rota.store import job_backlogs
 from rota.store.driver import Connection
-from rota.store.jobs import Cursor, Job
+from rota.store.jobs import JobCursor, StoredJob
 
 T = TypeVar("T")
 
@@ -65,14 +65,14 @@ async def compute_ticks(schedules: Iterable[Schedule | None], compute: Callable[
     return await asyncio.to_thread(compute)
 
 
-def schedule_of(job: Job) -> Schedule | None:
+def schedule_of(job: StoredJob) -> Schedule | None:
     """Return the schedule of a job."""
     if job.schedule is None:
         return None
     return read_stored_schedule(json.loads(job.schedule), seed=str(job.id))
 
 
-def progress_of(schedule: Schedule, cursor: Cursor, now: datetime) -> ScheduleProgress:
+def progress_of(schedule: Schedule, cursor: JobCursor, now: datetime) -> ScheduleProgress:
     """Return the progress of a schedule whose next undecided tick is the cursor's. Ticks before the
     cursor are decided; ticks from the cursor to now are not.
     """
@@ -87,11 +87,11 @@ def progress_of(schedule: Schedule, cursor: Cursor, now: datetime) -> SchedulePr
 
 def following_cursor(
     schedule: Schedule,
-    cursor: Cursor,
+    cursor: JobCursor,
     decision: CatchUpDecision,
     now: datetime,
     calendars: Mapping[str, Calendar],
-) -> Cursor | None:
+) -> JobCursor | None:
     """Return the cursor of a job that continues with its current schedule."""
     progress = progress_of(schedule, cursor, now)
     was_due = decision.cursor > progress.cursor
@@ -107,13 +107,13 @@ def following_cursor(
     if planned is None:
         return None
     counted = None if cursor.fired is None else fired
-    return Cursor(planned.tick.at, planned.due_at, counted, cursor.schedule_id)
+    return JobCursor(planned.tick.at, planned.due_at, counted, cursor.schedule_id)
 
 
 async def settle_edit(
     conn: Connection,
-    job: Job,
-    cursor: Cursor | None,
+    job: StoredJob,
+    cursor: JobCursor | None,
     new: Schedule | None,
     now: datetime,
     calendars: Mapping[str, Calendar],
@@ -135,7 +135,7 @@ async def settle_edit(
     if new is None or not new.has_ticks or new.follows_end or new.misfire.on_edit is CatchUp.SKIP:
         return Settled(owed)
     settled = [planned.tick.at for planned in owed.runs] + [row.last for row in owed.records]
-    since = max(await job_backlogs.decided_until(conn, job.id, now), *settled, EPOCH)
+    since = max(await job_backlogs.read_decided_until(conn, job.id, now), *settled, EPOCH)
     if cursor is not None:
         # Ticks that the old schedule passed without a record, or whose record was pruned.
         bare, until = replace(old, calendars=()), min(cursor.tick_at, now + MICROSECOND)
@@ -151,7 +151,7 @@ async def settle_edit(
     return Settled(owed, await compute_ticks([new], edited))
 
 
-def _readable_schedule(job: Job) -> Schedule | None:
+def _readable_schedule(job: StoredJob) -> Schedule | None:
     """Return the schedule of a job; None if it cannot be read, which the edit repairs."""
     try:
         return schedule_of(job)
@@ -160,7 +160,11 @@ def _readable_schedule(job: Job) -> Schedule | None:
 
 
 def _settle_old(
-    job: Job, old: Schedule, cursor: Cursor, now: datetime, calendars: Mapping[str, Calendar]
+    job: StoredJob,
+    old: Schedule,
+    cursor: JobCursor,
+    now: datetime,
+    calendars: Mapping[str, Calendar],
 ) -> CatchUpDecision:
     """Decide the overdue ticks of the schedule before an edit. An edit also resumes a quarantined
     job: its ticks since the quarantine are decided as for a resumption.
@@ -177,7 +181,7 @@ def _settle_old(
 
 
 def settle_pause(
-    schedule: Schedule, cursor: Cursor, now: datetime, calendars: Mapping[str, Calendar]
+    schedule: Schedule, cursor: JobCursor, now: datetime, calendars: Mapping[str, Calendar]
 ) -> CatchUpDecision:
     """Decide the ticks that were due before a pause. A jittered tick that is not due yet belongs to
     the pause. So does the tick of a fixed delay, which counts from the resumption.
@@ -190,7 +194,10 @@ def settle_pause(
 
 
 def settle_resume(
-    schedule: Schedule | None, cursor: Cursor | None, kept: Sequence[PauseSegment], at: Resumption
+    schedule: Schedule | None,
+    cursor: JobCursor | None,
+    kept: Sequence[PauseSegment],
+    at: Resumption,
 ) -> CatchUpDecision:
     """Decide the ticks of a pause, including those of schedules that were replaced during it. Ticks
     of a replaced schedule whose calendar was deleted are recorded as paused, because that schedule
@@ -214,8 +221,8 @@ def settle_resume(
 
 
 def keep_through_pause(
-    job: Job,
-    cursor: Cursor | None,
+    job: StoredJob,
+    cursor: JobCursor | None,
     kept: Sequence[PauseSegment],
     now: datetime,
     calendars: Mapping[str, Calendar],
@@ -234,7 +241,7 @@ def keep_through_pause(
     return Kept(stretches, decision)
 
 
-def has_same_ticks(job: Job, new: Schedule) -> bool:
+def has_same_ticks(job: StoredJob, new: Schedule) -> bool:
     """Return whether a new schedule differs from the old one at most in its misfire policy."""
     old = _readable_schedule(job)
     return old is not None and replace(new, misfire=old.misfire) == old
@@ -257,7 +264,9 @@ def _stretch_to_plain(stretch: PauseSegment) -> dict[str, object]:
     }
 
 
-def stretches_of(text: str | None, job: Job, cursor: Cursor | None) -> tuple[PauseSegment, ...]:
+def stretches_of(
+    text: str | None, job: StoredJob, cursor: JobCursor | None
+) -> tuple[PauseSegment, ...]:
     """Return the stretches that a paused job kept. The count of its runs is still valid, because
     a paused job creates none.
     """

@@ -33,7 +33,7 @@ from rota.store import gates, jobs, live_runs, submission_changes
 from rota.store.driver import Connection
 from rota.store.job_views import JobRow
 from rota.store.submission_changes import StoredSubmission
-from rota.store.submission_views import VERSION
+from rota.store.submission_views import SUBMISSION_VERSION
 from rota.store.threads import compute_in_thread
 from rota.store.transaction import transaction
 
@@ -72,8 +72,8 @@ def refuse_pause(row: JobRow) -> None:
 
 def check_version(version: int | None) -> None:
     """Refuse any expected version other than the fixed version of submissions."""
-    if version is not None and version != VERSION:
-        raise VersionChanged("job", wanted=version, found=VERSION)
+    if version is not None and version != SUBMISSION_VERSION:
+        raise VersionChanged("job", wanted=version, found=SUBMISSION_VERSION)
 
 
 async def edit_submission(
@@ -105,10 +105,10 @@ async def edit_submission(
 
 async def _take_waiting(conn: Connection, row: JobRow, *, tenant_id: int) -> StoredSubmission:
     run_id = row.run_id or row.id
-    stored = await submission_changes.take(conn, run_id, tenant_id=tenant_id)
+    stored = await submission_changes.take_submission(conn, run_id, tenant_id=tenant_id)
     if stored is not None:
         return stored
-    found = (await live_runs.get(conn, [run_id])).get(run_id)
+    found = (await live_runs.get_runs(conn, [run_id])).get(run_id)
     if found is None:
         raise NotFound("job", str(row.id))
     raise IllegalMove("one-time submission", found.state.value, STARTED)
@@ -179,7 +179,7 @@ async def _put_gates(
     conn: Connection, spec: JobSpec, job_id: UUID, *, tenant_id: int
 ) -> list[int] | None:
     wanted = gates_of(job_id, tenant_id, Overlap.ALLOW, spec.limits, spec.payload)
-    made = await gates.put_many(conn, wanted)
+    made = await gates.put_gates(conn, wanted)
     return [made[gate.tenant_id, gate.key] for gate in wanted] or None
 
 
@@ -213,9 +213,9 @@ async def cancel_submission(
             conn, run_id, tenant_id=tenant_id, reason=reason
         )
         # If the submission became a run meanwhile, it is among the active runs.
-        alive = await jobs.alive(conn, row.id)
+        alive = await jobs.read_unfinished_runs(conn, row.id)
         ids = [run.id for run in alive if cancel_running or run.is_waiting]
-        moved = await live_runs.cancel(conn, ids=ids, reason=reason) if ids else []
+        moved = await live_runs.cancel_runs(conn, ids=ids, reason=reason) if ids else []
     return [run_id] * ended + [run.id for run in moved]
 
 
@@ -236,13 +236,13 @@ async def run_submission(
     run_id = row.run_id or row.id
     async with transaction(conn):
         if row.next_fire_at is not None:
-            stored = await submission_changes.take(conn, run_id, tenant_id=tenant_id)
+            stored = await submission_changes.take_submission(conn, run_id, tenant_id=tenant_id)
             if stored is not None:
                 due = _override(stored, payload, wanted.priority)._replace(due_at=now)
                 await allow_runs(conn, quotas_of(due.quotas), tenant_id=tenant_id, more=1)
                 await submission_changes.put_live(conn, due, tenant_id=tenant_id, trigger="manual")
                 return SubmissionTrigger(run_id)
-        origin = await submission_changes.lock(conn, run_id, tenant_id=tenant_id)
+        origin = await submission_changes.lock_submission(conn, run_id, tenant_id=tenant_id)
         if origin is None:
             raise NotFound("job", str(row.id))
         again = _override(origin, payload, wanted.priority)._replace(
@@ -266,7 +266,7 @@ def _override(row: StoredSubmission, payload: str | None, priority: int | None) 
 async def _run_again(
     conn: Connection, again: StoredSubmission, overlap: Overlap, *, tenant_id: int
 ) -> SubmissionTrigger:
-    alive = [] if overlap is Overlap.ALLOW else await jobs.alive(conn, again.job_id)
+    alive = [] if overlap is Overlap.ALLOW else await jobs.read_unfinished_runs(conn, again.job_id)
     plan = decide_overlap(overlap, [again.id], alive)
     for _, code in plan.skipped:
         return SubmissionTrigger(alive[0].id, code)

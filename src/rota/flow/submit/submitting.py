@@ -41,7 +41,7 @@ from rota.store.jobs import NewJob
 from rota.store.live_runs import NewRun
 from rota.store.submissions import NewSubmissions, SubmissionModel
 from rota.store.threads import compute_in_thread
-from rota.store.transaction import joined
+from rota.store.transaction import join_transaction
 
 Passing = tuple[int, ...]
 
@@ -129,7 +129,7 @@ async def submit_drafts(
     definitions = [draft for draft in handed_in if not draft.is_submission]
     _refuse_twins(handed_in)
     keys = _unique_keys(handed_in)
-    async with joined(conn):
+    async with join_transaction(conn):
         await refuse_incapable_kinds(conn, _exactly_once(handed_in))
         ids = await intern(conn, handed_in, interned or Interned())
         found = await _find_holders(conn, handed_in, keys, ids, now) if keys else {}
@@ -143,7 +143,7 @@ async def submit_drafts(
                 for draft in definitions
                 if draft.id not in found
             ]
-            await jobs.refuse_taken(conn, taken)
+            await jobs.refuse_taken_names(conn, taken)
         if drafts:
             await _write(conn, drafts, await _put_gates(conn, wanted), ids, now)
     written = [_result_of(draft, now) for draft in handed_in]
@@ -159,7 +159,7 @@ async def _put_gates(
     conn: Connection, wanted: Mapping[UUID, Sequence[NewGate]]
 ) -> dict[UUID, Passing]:
     """Create the gates of drafts; return the gate ids of each draft that has any."""
-    made = await gates.put_many(conn, [gate for mine in wanted.values() for gate in mine])
+    made = await gates.put_gates(conn, [gate for mine in wanted.values() for gate in mine])
     return {
         id_: tuple(made[gate.tenant_id, gate.key] for gate in mine) for id_, mine in wanted.items()
     }
@@ -177,14 +177,14 @@ async def _write(
     definitions = [draft for draft in drafts if not draft.is_submission]
     if definitions:
         new = [new_job(draft, ids, passing.get(draft.id, ())) for draft in definitions]
-        await jobs.insert_many(conn, new)
+        await jobs.insert_jobs(conn, new)
     runs = [
         _first_run(draft, ids, passing.get(draft.id, ()), now)
         for draft in definitions
         if draft.is_immediate
     ]
     if runs:
-        await live_runs.insert_many(conn, runs)
+        await live_runs.insert_runs(conn, runs)
 
 
 async def _write_submissions(
@@ -213,7 +213,7 @@ async def _write_submissions(
             draft.payload_text,
             None if draft.labels_text == NO_LABELS else draft.labels_text,
             draft.user_id,
-            live_runs.array_text(passing.get(draft.id, ())) if passing else None,
+            live_runs.encode_gates(passing.get(draft.id, ())) if passing else None,
         )
         batches.setdefault((spec.tenant, due_at is None), []).append(row)
     for (tenant, is_immediate), rows in batches.items():

@@ -26,7 +26,7 @@ from rota.flow.submit.unique import Asked, Handed, hand_in, key_of
 from rota.store import gates, jobs, live_runs
 from rota.store.driver import Connection
 from rota.store.gates import NewGate
-from rota.store.jobs import Job
+from rota.store.jobs import StoredJob
 from rota.store.live_runs import NewRun
 from rota.store.transaction import transaction
 
@@ -48,14 +48,14 @@ class Triggered(NamedTuple):
 class _RunTemplate:
     """The fields that all new runs of one job share."""
 
-    job: Job
+    job: StoredJob
     deadline: timedelta | None
     limits: list[JobLimit]
     trigger: str
     now: datetime
 
     @staticmethod
-    def of(job: Job, *, trigger: str, now: datetime) -> "_RunTemplate":
+    def of(job: StoredJob, *, trigger: str, now: datetime) -> "_RunTemplate":
         deadline = policy_of(job).deadline
         return _RunTemplate(
             job=job, deadline=deadline, limits=limits_of(job), trigger=trigger, now=now
@@ -109,9 +109,9 @@ async def run_now(
     payload = encode_payload(spec.payload)
     id_ = spec.id or new_id()
     async with transaction(conn):
-        job = await jobs.lock(conn, spec.job_id)
+        job = await jobs.lock_job(conn, spec.job_id)
         await allow_runs_of(conn, [job])
-        job = job._replace(version=await jobs.touch(conn, job.id))
+        job = job._replace(version=await jobs.raise_version(conn, job.id))
         template = _RunTemplate.of(job, trigger="manual", now=now)
         (through,) = await _put_gates(conn, [template.gates(spec)])
         run = template.run(spec, id_=id_, payload=payload, through=through)
@@ -130,7 +130,7 @@ async def submit_runs(
         id_ = new_id()
         if await _submit_one(conn, specs[0], id_=id_, now=now):
             return [id_]
-    known = await jobs.read(conn, list({spec.job_id for spec in specs}))
+    known = await jobs.read_jobs(conn, list({spec.job_id for spec in specs}))
     templates = {id_: _RunTemplate.of(job, trigger="api", now=now) for id_, job in known.items()}
     payloads, wanted = _check_specs(specs, templates)
     await _check_quotas(conn, specs, known)
@@ -147,12 +147,12 @@ async def submit_runs(
     # Usually one statement is enough: newly generated ids cannot exist already.
     if len(specs) <= BATCH and not any(wanted) and not any(spec.id for spec in specs):
         passing: list[Gates] = [() for _ in specs]
-        return await live_runs.insert_new(conn, build_runs(passing, slice(None)))
+        return await live_runs.insert_new_runs(conn, build_runs(passing, slice(None)))
     async with transaction(conn):
         passing = await _put_gates(conn, wanted)
         created: list[UUID] = []
         for start in range(0, len(specs), BATCH):
-            created += await live_runs.insert_many(
+            created += await live_runs.insert_runs(
                 conn, build_runs(passing, slice(start, start + BATCH))
             )
         await _check_quotas_after(conn, specs, known, created)
@@ -165,7 +165,7 @@ async def submit_unique(
     """Create runs of existing jobs, all or none, and return a result for each. A run whose unique
     key is held is not created; its result names the holder (E16).
     """
-    known = await jobs.read(conn, list({spec.job_id for spec in specs}))
+    known = await jobs.read_jobs(conn, list({spec.job_id for spec in specs}))
     templates = {id_: _RunTemplate.of(job, trigger="api", now=now) for id_, job in known.items()}
     payloads, wanted = _check_specs(specs, templates)
     await _check_quotas(conn, specs, known)
@@ -185,7 +185,7 @@ async def submit_unique(
 
 
 async def _check_quotas(
-    conn: Connection, specs: Sequence[RunSpec], known: Mapping[UUID, Job]
+    conn: Connection, specs: Sequence[RunSpec], known: Mapping[UUID, StoredJob]
 ) -> None:
     """Check the quotas for runs that are certainly new, before anything is written."""
     new = [spec for spec in specs if spec.id is None and spec.unique is None]
@@ -193,7 +193,10 @@ async def _check_quotas(
 
 
 async def _check_quotas_after(
-    conn: Connection, specs: Sequence[RunSpec], known: Mapping[UUID, Job], made: Sequence[UUID]
+    conn: Connection,
+    specs: Sequence[RunSpec],
+    known: Mapping[UUID, StoredJob],
+    made: Sequence[UUID],
 ) -> None:
     """Check the quotas after the insert, which shows which ids and unique keys are new. Repeated
     requests for existing runs are not refused.
@@ -208,7 +211,7 @@ async def _submit_one(conn: Connection, spec: RunSpec, *, id_: UUID, now: dateti
     with prefix_errors("runs[0]"):
         payload = encode_payload(spec.payload)
         priority = None if spec.priority is None else parse_priority(spec.priority)
-    return await live_runs.insert_one(
+    return await live_runs.insert_run(
         conn,
         id_=id_,
         job_id=spec.job_id,
@@ -244,5 +247,5 @@ def _check_specs(
 
 async def _put_gates(conn: Connection, wanted: Sequence[Sequence[NewGate]]) -> list[Gates]:
     """Return the gate ids of each run. Create gates that do not exist."""
-    ids = await gates.put_many(conn, [gate for of_run in wanted for gate in of_run])
+    ids = await gates.put_gates(conn, [gate for of_run in wanted for gate in of_run])
     return [tuple([ids[gate.tenant_id, gate.key] for gate in of_run]) for of_run in wanted]

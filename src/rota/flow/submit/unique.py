@@ -14,10 +14,10 @@ from uuid import UUID
 from rota.core.errors import Conflict, InvalidInput
 from rota.core.submissions import fill_key
 from rota.core.uniqueness import KeyHolderState, OnConflict, UniqueRule, digest_key, is_held
-from rota.store import live_runs, unique
+from rota.store import live_runs, uniqueness_keys
 from rota.store.driver import Connection
 from rota.store.live_runs import NewRun
-from rota.store.unique import Holder, Wish
+from rota.store.uniqueness_keys import UniqueKeyHolder, UniqueKeyRequest
 
 NO_TIME: Final = timedelta(0)
 
@@ -67,7 +67,7 @@ def key_of_job(rule: UniqueRule | None, payload: object) -> str:
 async def hand_in(conn: Connection, asked: Sequence[Asked]) -> list[Handed]:
     """Create the runs whose keys are free; return one result per run, in the same order."""
     plain = [item.run for item in asked if item.rule is None]
-    created = set(await live_runs.insert_many(conn, plain) if plain else [])
+    created = set(await live_runs.insert_runs(conn, plain) if plain else [])
     answers = [Handed(run.job_id, run.id, run.id in created) for run, _, _ in asked]
     hashed = [(digest_key(item.key), place) for place, item in enumerate(asked) if item.rule]
     for hash_, place in sorted(hashed):
@@ -75,16 +75,16 @@ async def hand_in(conn: Connection, asked: Sequence[Asked]) -> list[Handed]:
     return answers
 
 
-async def find_jobs(conn: Connection, wanted: Sequence[NewHolder]) -> dict[UUID, Holder]:
+async def find_jobs(conn: Connection, wanted: Sequence[NewHolder]) -> dict[UUID, UniqueKeyHolder]:
     """Take the unique keys of new jobs. Return the holders of keys that are taken, by the id that
     the new job would have had.
     """
-    found: dict[UUID, Holder] = {}
+    found: dict[UUID, UniqueKeyHolder] = {}
     hashed = [(item.tenant_id, digest_key(item.key), place) for place, item in enumerate(wanted)]
     for tenant_id, hash_, place in sorted(hashed):
         item = wanted[place]
         hold = item.rule.within or NO_TIME
-        wish = Wish(tenant_id, hash_, item.job_id, item.run_id, hold)
+        wish = UniqueKeyRequest(tenant_id, hash_, item.job_id, item.run_id, hold)
         holder = await _take_key(conn, wish, item.rule)
         if holder is not None and item.rule.on_conflict is OnConflict.REJECT:
             raise _conflict(holder[0], item.key)
@@ -97,10 +97,10 @@ async def _submit_with_key(conn: Connection, item: Asked, hash_: bytes) -> Hande
     run, rule, key = item
     if rule is None:
         raise TypeError("a run without a unique rule has no key")
-    wish = Wish(run.tenant_id, hash_, run.job_id, run.id, rule.within or NO_TIME)
+    wish = UniqueKeyRequest(run.tenant_id, hash_, run.job_id, run.id, rule.within or NO_TIME)
     taken = await _take_key(conn, wish, rule)
     if taken is None:
-        return Handed(run.job_id, run.id, run.id in await live_runs.insert_many(conn, [run]))
+        return Handed(run.job_id, run.id, run.id in await live_runs.insert_runs(conn, [run]))
     holder, standing = taken
     if rule.on_conflict is OnConflict.REPLACE:
         return await _replace_run(conn, run, holder, key)
@@ -111,30 +111,32 @@ async def _submit_with_key(conn: Connection, item: Asked, hash_: bytes) -> Hande
 
 
 async def _take_key(
-    conn: Connection, wish: Wish, rule: UniqueRule
-) -> tuple[Holder, KeyHolderState] | None:
+    conn: Connection, wish: UniqueKeyRequest, rule: UniqueRule
+) -> tuple[UniqueKeyHolder, KeyHolderState] | None:
     """Take a key. Return None on success, otherwise the holder and its standing."""
-    holder = await unique.take(conn, wish)
+    holder = await uniqueness_keys.take_key(conn, wish)
     if holder is None:
         return None
-    standing = await unique.standing(conn, holder, tenant_id=wish.tenant_id)
+    standing = await uniqueness_keys.read_standing(conn, holder, tenant_id=wish.tenant_id)
     if is_held(standing, rule.held_while):
         return holder, standing
-    await unique.hand_over(conn, wish)
+    await uniqueness_keys.transfer_key(conn, wish)
     return None
 
 
-async def _replace_run(conn: Connection, run: NewRun, holder: Holder, key: str) -> Handed:
+async def _replace_run(conn: Connection, run: NewRun, holder: UniqueKeyHolder, key: str) -> Handed:
     """Replace the data of the run that holds the key. Only a run that waits for its first attempt
     can be replaced; otherwise raise `Conflict`, so that the submission is not lost silently.
     """
     id_ = holder.run_id
-    if id_ is None or not await unique.replace(conn, id_, run):
+    if id_ is None or not await uniqueness_keys.replace_run(conn, id_, run):
         raise _conflict(holder, key)
     return Handed(run.job_id, id_, made=False, replaced=True)
 
 
-def _conflict(holder: Holder, key: str, standing: KeyHolderState | None = None) -> Conflict:
+def _conflict(
+    holder: UniqueKeyHolder, key: str, standing: KeyHolderState | None = None
+) -> Conflict:
     thing = f"job {holder.job_id}" if holder.run_id is None else f"run {holder.run_id}"
     is_running = standing is not None and standing.runs
     return Conflict(

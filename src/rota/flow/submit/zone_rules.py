@@ -23,10 +23,10 @@ from rota.core.time.calendars import Calendar
 from rota.core.time.zone_change import ZoneChange
 from rota.flow.submit.settling import UNREADABLE, schedule_of
 from rota.store import calendars, cursors, hints, jobs, tzdata
-from rota.store.cursors import Standing
-from rota.store.driver import Connection, Source
-from rota.store.fitness import database_time
-from rota.store.jobs import Job
+from rota.store.cursors import CursorPosition
+from rota.store.driver import Connection, ConnectionSource
+from rota.store.jobs import StoredJob
+from rota.store.server_check import read_database_time
 from rota.store.transaction import transaction
 from rota.store.tzdata import CursorMove, TzdataState
 
@@ -61,7 +61,7 @@ class AppliedPart(NamedTuple):
 class ZoneRulesUpdater:
     """Moves the cursors of the cluster to the time zone rules of this process. A scheduler duty."""
 
-    source: Source
+    source: ConnectionSource
     emit: Emit
     _walk: ZoneWalk | None = None
     _warned: set[str] = field(default_factory=set)
@@ -69,7 +69,7 @@ class ZoneRulesUpdater:
     async def tick(self) -> float:
         ours = zones.tzdata_version()
         async with self.source.acquire() as conn:
-            state = await tzdata.read(conn)
+            state = await tzdata.read_state(conn)
             applied = None if state is None else state.target or state.version
             if state is None or applied is None:
                 await self._adopt(conn, ours)
@@ -77,7 +77,7 @@ class ZoneRulesUpdater:
                 await self._warn(conn, ours, applied)
             elif applied < ours or (state.older_gone and state.target is None):
                 self._walk = None
-                await tzdata.begin(conn, target=ours, applied=applied)
+                await tzdata.begin_rules(conn, target=ours, applied=applied)
                 return 0.0
             elif state.target is not None:
                 return await self._apply(conn, ours)
@@ -86,10 +86,10 @@ class ZoneRulesUpdater:
     async def _adopt(self, conn: Connection, ours: str) -> None:
         rules = await asyncio.to_thread(zones.read_all_rules)
         async with transaction(conn):
-            await tzdata.adopt(conn, ours, rules)
+            await tzdata.adopt_rules(conn, ours, rules)
 
     async def _warn(self, conn: Connection, ours: str, applied: str) -> None:
-        await tzdata.note_older(conn, ours)
+        await tzdata.report_older_rules(conn, ours)
         if applied not in self._warned:
             self._warned.add(applied)
             self.emit(ZoneRulesOlder(ours=ours, cluster=applied))
@@ -100,7 +100,7 @@ class ZoneRulesUpdater:
             rules = await asyncio.to_thread(zones.read_all_rules)
             self._walk = await _begin_walk(conn, ours, rules)
         async with transaction(conn):
-            state = await tzdata.lock(conn)
+            state = await tzdata.lock_state(conn)
             if state is None:
                 return BUSY_INTERVAL_S
             if state.target != ours:
@@ -108,7 +108,7 @@ class ZoneRulesUpdater:
                 return 0.0
             part = await _apply_part(conn, state, self._walk)
         if part.moved:
-            await hints.give(conn, hints.JOBS)
+            await hints.send_hint(conn, hints.JOBS_CHANNEL)
         if part.done is None:
             return 0.0
         self._walk = None
@@ -117,7 +117,7 @@ class ZoneRulesUpdater:
 
 
 async def _begin_walk(conn: Connection, ours: str, rules: Mapping[str, bytes]) -> ZoneWalk:
-    state = await tzdata.read(conn)
+    state = await tzdata.read_state(conn)
     is_second = state is not None and state.version == ours
     stored = await tzdata.read_rules(conn)
     applied = {row.zone: row.previous if is_second else row.rules for row in stored}
@@ -134,17 +134,17 @@ async def _apply_part(conn: Connection, state: TzdataState, walk: ZoneWalk) -> A
     target, found = state.target or "", []
     if walk.before:
         after, changed = state.position or FIRST, list(walk.before)
-        found = await tzdata.walk(conn, after=after, zones=changed, most=WALK_BATCH_MAX)
+        found = await tzdata.scan_cursors(conn, after=after, zones=changed, limit=WALK_BATCH_MAX)
     if found:
         ids = [row.job_id for row in found if row.may_move]
         part = await _move_cursors(conn, ids, walk) if ids else MovedPart()
         position = found[-1].job_id if part.reached is None else part.reached
         moved, looked_at = len(part.moved), sum(id_ <= position for id_ in ids)
-        await tzdata.advance(conn, state, position=position, looked_at=looked_at, moved=moved)
+        await tzdata.advance_rules(conn, state, position=position, looked_at=looked_at, moved=moved)
         return AppliedPart(moved=moved)
     if not walk.is_second:
         await tzdata.put_rules(conn, walk.rules)
-    await tzdata.finish(conn, target=target)
+    await tzdata.finish_rules(conn, target=target)
     done = ZoneRulesChanged(
         before=state.version or "unknown",
         after=target,
@@ -170,11 +170,11 @@ async def _move_cursors(conn: Connection, ids: Sequence[UUID], walk: ZoneWalk) -
     A thread computes the ticks, so that the process can fire other ticks meanwhile. The locks are
     held meanwhile, so a part that takes too many steps ends early.
     """
-    locked = {job.id: job for job in await jobs.lock_many(conn, ids) if job.state in WITH_TICKS}
-    standing = await cursors.lock(conn, list(locked))
-    now = await database_time(conn)
+    locked = {job.id: job for job in await jobs.lock_jobs(conn, ids) if job.state in WITH_TICKS}
+    standing = await cursors.lock_cursors(conn, list(locked))
+    now = await read_database_time(conn)
     known = {
-        tenant_id: await calendars.read_all(conn, tenant_id=tenant_id)
+        tenant_id: await calendars.read_calendars(conn, tenant_id=tenant_id)
         for tenant_id in {job.tenant_id for job in locked.values()}
     }
 
@@ -192,7 +192,7 @@ async def _move_cursors(conn: Connection, ids: Sequence[UUID], walk: ZoneWalk) -
         return moves, None
 
     moves, reached = await asyncio.to_thread(compute)
-    moved = await tzdata.move(conn, moves) if moves else set()
+    moved = await tzdata.move_cursors(conn, moves) if moves else set()
     return MovedPart(frozenset(moved), reached)
 
 
@@ -205,7 +205,7 @@ class ZoneMoveInputs(NamedTuple):
 
 
 def _move_cursor(
-    job: Job, standing: Standing, walk: ZoneWalk, at: ZoneMoveInputs
+    job: StoredJob, standing: CursorPosition, walk: ZoneWalk, at: ZoneMoveInputs
 ) -> CursorMove | None:
     """Return where a cursor moves; None if it stays.
 

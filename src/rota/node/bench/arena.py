@@ -16,13 +16,13 @@ from typing import Final
 from uuid import UUID
 
 from rota.store import benchmark
-from rota.store.embedded import Options, start
+from rota.store.embedded import EmbeddedOptions, start
+from rota.store.embedded.polling import wait_until
 from rota.store.embedded.server import read_pid_file
-from rota.store.embedded.waiting import until
-from rota.store.fitness import check_server
-from rota.store.migrate import migrate
-from rota.store.partitions import make_ahead
-from rota.store.pool import Access, open_connection
+from rota.store.partitions import create_ahead
+from rota.store.pool import DatabaseAccess, open_connection
+from rota.store.schema_migration import migrate
+from rota.store.server_check import check_server
 
 # Filling a table and dropping a database take longer than any statement of Rota.
 PATIENCE: Final = timedelta(minutes=10)
@@ -42,13 +42,13 @@ class Wishes:
 class Arena:
     """`postmaster` is the pid of the server, None for a server that this run did not start."""
 
-    access: Access
+    access: DatabaseAccess
     prefix: str
     version: str
     postmaster: int | None
 
     @asynccontextmanager
-    async def database(self, part: str) -> AsyncIterator[Access]:
+    async def database(self, part: str) -> AsyncIterator[DatabaseAccess]:
         """Create an empty, migrated database, and drop it at the end of the block."""
         name = f"{self.prefix}_{part}"
         async with open_connection(self.access) as conn:
@@ -68,7 +68,7 @@ async def open_arena(wishes: Wishes, *, id_: UUID, today: date) -> AsyncIterator
             yield arena
         return
     with new_folder(wishes.data) as folder:
-        options = Options(binaries=wishes.binaries)
+        options = EmbeddedOptions(binaries=wishes.binaries)
         embedded = await asyncio.to_thread(start, folder / "home", options=options)
         cluster = embedded.home / "data"
         try:
@@ -82,7 +82,7 @@ async def open_arena(wishes: Wishes, *, id_: UUID, today: date) -> AsyncIterator
             embedded.close()
             # The server stops asynchronously: wait, so that it does not write to a folder being
             # removed.
-            wait_stopped = functools.partial(until, lambda: read_pid_file(cluster) is None)
+            wait_stopped = functools.partial(wait_until, lambda: read_pid_file(cluster) is None)
             await asyncio.to_thread(wait_stopped, seconds=STOPPING)
 
 
@@ -103,12 +103,12 @@ async def _open_prepared(
     url: str, *, postmaster: int | None, id_: UUID, today: date
 ) -> AsyncIterator[Arena]:
     """Create the template database, under a random name to allow concurrent benchmarks."""
-    access = Access(
+    access = DatabaseAccess(
         url=url,
         name="rota bench",
-        statement=PATIENCE,
-        lock=PATIENCE,
-        idle_in_transaction=timedelta(0),
+        statement_timeout=PATIENCE,
+        lock_timeout=PATIENCE,
+        idle_in_transaction_timeout=timedelta(0),
     )
     prefix = f"rota_bench_{id_.hex[-8:]}"
     async with open_connection(access) as conn:
@@ -119,7 +119,7 @@ async def _open_prepared(
         template = replace(access, url=benchmark.with_database(url, prefix))
         async with open_connection(template) as conn:
             await migrate(conn)
-            await make_ahead(conn, today=today, ahead=1)
+            await create_ahead(conn, today=today, ahead=1)
         yield arena
     finally:
         async with open_connection(access) as conn:

@@ -64,9 +64,9 @@ async def written(trial: Trial, key: str, number: int) -> AsyncIterator[dict[str
     """Yield figures that are filled at the end of the block: rows and WAL per submission."""
     figures: dict[str, float] = {}
     async with open_connection(trial.access) as conn:
-        before = await benchmark.written(conn)
+        before = await benchmark.measure_writes(conn)
         yield figures
-        after = await benchmark.written(conn)
+        after = await benchmark.measure_writes(conn)
     figures[f"{key}_written.rows"] = (after.written_rows - before.written_rows) / number
     figures[f"{key}_written.wal_bytes"] = (after.wal_bytes - before.wal_bytes) / number
 

@@ -13,7 +13,7 @@ from rota.node.bench.failure import BenchFailed
 from rota.node.bench.handlers import NOOP
 from rota.node.bench.trial import Trial
 from rota.store import benchmark
-from rota.store.benchmark import Span
+from rota.store.benchmark import RunPeriod
 
 # One worker per core of the reference machine, with slots for several claims each.
 WORKERS: Final = 2
@@ -28,13 +28,13 @@ async def drain(trial: Trial) -> dict[str, float]:
     number = trial.sizes.drained
     async with trial.writing(NOOP) as to:
         await to.runs(number)
-        await benchmark.settle(to.conn)
+        await benchmark.vacuum_and_checkpoint(to.conn)
         server = used_by_server(trial)
         await start_all(trial)
         before = {"rota": used_by_rota(trial), "postgres": server}
         await trial.until_idle()
         after = {"rota": used_by_rota(trial), "postgres": used_by_server(trial)}
-        span = await benchmark.span(to.conn, kind_id=to.kind_id)
+        span = await benchmark.read_run_period(to.conn, kind_id=to.kind_id)
     per_second = rate(span, number, since=span.first_start)
     return {"drain_runs_per_s": per_second, **cost(before, after, runs=number)}
 
@@ -51,7 +51,7 @@ async def throughput(trial: Trial) -> dict[str, float]:
         start = await trial.plan(to, number, write)
         await trial.rest_until(start + number / OFFERED * SECOND)
         await trial.until_idle()
-        span = await benchmark.span(to.conn, kind_id=to.kind_id)
+        span = await benchmark.read_run_period(to.conn, kind_id=to.kind_id)
     return {"throughput_runs_per_s": rate(span, number, since=span.first_due)}
 
 
@@ -68,7 +68,7 @@ def evenly(start: datetime, number: int, *, per_second: float) -> Iterator[datet
     return (start + each / per_second * SECOND for each in range(number))
 
 
-def rate(span: Span, number: int, *, since: datetime | None) -> float:
+def rate(span: RunPeriod, number: int, *, since: datetime | None) -> float:
     """Return runs per second; fails if a run was not recorded."""
     if span.finished != number or since is None or span.last_finish is None:
         reason = f"has {span.finished:,} of {number:,} runs recorded as succeeded"

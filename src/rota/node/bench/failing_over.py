@@ -16,7 +16,7 @@ from rota.node.bench.handlers import DOOMED, STAMP
 from rota.node.bench.loads import Writer
 from rota.node.bench.trial import LOOK_EVERY, SECOND, Trial
 from rota.store import benchmark
-from rota.store.benchmark import Restarts
+from rota.store.benchmark import RestartCounts
 
 SLOTS: Final = 1000
 # Steady operation before the kill, and time after it: longer than the minimum of P7.
@@ -74,7 +74,7 @@ async def worker(trial: Trial) -> float:
         await to.runs(number)
 
         async def are_running() -> bool:
-            return await benchmark.running(to.conn, kind_id=to.kind_id) == number
+            return await benchmark.count_running(to.conn, kind_id=to.kind_id) == number
 
         await until(trial, are_running, f"all {number:,} runs are running")
         await trial.fleet.worker(slots=number)
@@ -88,7 +88,7 @@ async def worker(trial: Trial) -> float:
 
 
 async def are_dealt(to: Writer) -> bool:
-    shares = await benchmark.shares(to.conn)
+    shares = await benchmark.read_shard_shares(to.conn)
     return shares.holders == 2 and shares.fewest >= ENOUGH
 
 
@@ -99,8 +99,8 @@ async def kill(trial: Trial, member: Member) -> datetime:
     return at
 
 
-async def restarts(to: Writer, since: datetime, until: datetime) -> Restarts:
-    return await benchmark.restarts(to.conn, kind_id=to.kind_id, since=since, until=until)
+async def restarts(to: Writer, since: datetime, until: datetime) -> RestartCounts:
+    return await benchmark.read_restarts(to.conn, kind_id=to.kind_id, since=since, until=until)
 
 
 async def until(trial: Trial, is_so: Callable[[], Awaitable[bool]], what: str) -> None:
@@ -114,7 +114,7 @@ async def until(trial: Trial, is_so: Callable[[], Awaitable[bool]], what: str) -
         await trial.clock.sleep(LOOK_EVERY)
 
 
-def check(found: Restarts, number: int, *, wanted: int, attempts: int) -> None:
+def check(found: RestartCounts, number: int, *, wanted: int, attempts: int) -> None:
     """Fail if a run was lost, or has more than `attempts` attempts on average."""
     if number < wanted:
         reason = f"has {number:,} of {wanted:,} recorded as succeeded"
@@ -124,7 +124,7 @@ def check(found: Restarts, number: int, *, wanted: int, attempts: int) -> None:
         raise BenchFailed(who="the database", reason=reason)
 
 
-def seconds_from(killed: datetime, found: Restarts) -> float:
+def seconds_from(killed: datetime, found: RestartCounts) -> float:
     """Return the seconds from the kill to the last start."""
     if found.last_start is None:
         raise BenchFailed(who="the database", reason="has no restarted run")

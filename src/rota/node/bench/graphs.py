@@ -18,8 +18,8 @@ from rota.node.bench.failure import BenchFailed
 from rota.node.bench.handlers import MEMBER, NOOP, STAMP
 from rota.node.bench.loads import BATCH, Writer, batches
 from rota.node.bench.trial import CALM, Trial
-from rota.store import benchmark, hints, names
-from rota.store.fitness import database_time
+from rota.store import benchmark, hints, interning
+from rota.store.server_check import read_database_time
 
 # a, then b, c and d, then e.
 DIAMOND: Final = (("a", ()), ("b", ("a",)), ("c", ("a",)), ("d", ("a",)), ("e", ("b", "c", "d")))
@@ -36,11 +36,11 @@ async def graphs(trial: Trial) -> dict[str, float]:
     """Measure plain runs, then diamonds, then one large graph, with the same processes."""
     plain = (await throughput(trial))["throughput_runs_per_s"]
     async with trial.writing(NOOP) as to:
-        await benchmark.settle(to.conn)
+        await benchmark.vacuum_and_checkpoint(to.conn)
         before = used(trial)
         graph_rate = await diamonds(trial, to, trial.sizes.graphs)
         costs = cost(before, used(trial), runs=RUNS * trial.sizes.graphs)
-        await benchmark.settle(to.conn)
+        await benchmark.vacuum_and_checkpoint(to.conn)
         started = await large(trial, to)
     return {
         "graph_runs_per_s": graph_rate,
@@ -63,12 +63,14 @@ async def diamonds(trial: Trial, to: Writer, number: int) -> float:
     for batch in batches(range(number)):
         specs = [RunSpec(job_id=done[0].job_id, due_at=due_at) for _ in batch]
         await submit_runs(to.conn, specs, now=to.clock.now(), new_id=to.new_id)
-    await benchmark.settle(to.conn)
+    await benchmark.vacuum_and_checkpoint(to.conn)
     await trial.rest_until(due_at)
     await trial.until_idle(patience=PATIENCE)
-    kind_id = await names.kind_id(to.conn, MEMBER)
-    steps_done = await benchmark.span(to.conn, kind_id=kind_id)
-    span = await benchmark.span(to.conn, kind_id=await names.kind_id(to.conn, GRAPH_KIND))
+    kind_id = await interning.intern_kind(to.conn, MEMBER)
+    steps_done = await benchmark.read_run_period(to.conn, kind_id=kind_id)
+    span = await benchmark.read_run_period(
+        to.conn, kind_id=await interning.intern_kind(to.conn, GRAPH_KIND)
+    )
     if steps_done.finished != number * len(DIAMOND):
         reason = f"has {steps_done.finished:,} of {number * len(DIAMOND):,} steps recorded"
         raise BenchFailed(who="the database", reason=reason)
@@ -85,8 +87,8 @@ async def large(trial: Trial, to: Writer) -> float:
         needs = [f"s{(row - 1) * WIDTH + (number + offset) % WIDTH}" for offset in range(count)]
         edges += len(needs)
         steps.append({"name": f"s{number}", "kind": STAMP, "needs": needs})
-    kind_id = await names.kind_id(to.conn, STAMP)
-    submitted_at = await database_time(to.conn)
+    kind_id = await interning.intern_kind(to.conn, STAMP)
+    submitted_at = await read_database_time(to.conn)
     spec = JobSpec(
         name="bench large",
         kind=GRAPH_KIND,
@@ -95,9 +97,9 @@ async def large(trial: Trial, to: Writer) -> float:
         graph={"steps": steps},
     )
     await submit(to.conn, [spec], now=to.clock.now(), new_id=to.new_id)
-    await hints.give(to.conn, hints.RUNS)
+    await hints.send_hint(to.conn, hints.RUNS_CHANNEL)
     await trial.until_idle(patience=PATIENCE)
-    span = await benchmark.span(to.conn, kind_id=kind_id)
+    span = await benchmark.read_run_period(to.conn, kind_id=kind_id)
     if span.finished != len(steps) or span.first_start is None:
         raise BenchFailed(
             who="the database", reason=f"has {span.finished:,} of {len(steps):,} steps recorded"

@@ -85,7 +85,9 @@ async def cron(trial: Trial) -> dict[str, float]:
         await trial.rest_until(end)
         await trial.until_idle()
         lags = await measured(to, start, end)
-        ticks = await benchmark.accounted(to.conn, kind_id=to.kind_id, since=start, until=end)
+        ticks = await benchmark.count_accounted_ticks(
+            to.conn, kind_id=to.kind_id, since=start, until=end
+        )
     return {
         # A tick that is skipped because the previous run still waits is recorded and does not count
         # as fired.
@@ -129,7 +131,7 @@ async def measured(
     to: Writer, since: datetime, until: datetime, *, wanted: int | None = None
 ) -> list[float]:
     """Return the lags of all ticks in [since, until) in milliseconds; fails if a run is missing."""
-    lags = await benchmark.lags(to.conn, kind_id=to.kind_id, since=since, until=until)
+    lags = await benchmark.read_start_lags(to.conn, kind_id=to.kind_id, since=since, until=until)
     if not lags or (wanted is not None and len(lags) != wanted):
         reason = f"has {len(lags):,} of {wanted or 'some':,} runs recorded as succeeded"
         raise BenchFailed(who="the database", reason=reason)

@@ -22,7 +22,7 @@ from rota.core.time.planning import NO_CALENDARS
 from rota.flow.submit.drafting import Drafting
 from rota.flow.submit.submitting import draft_all, submit, submit_drafts
 from rota.flow.submit.triggering import submit_runs
-from rota.store import hints, names
+from rota.store import hints, interning
 from rota.store.driver import Connection
 
 T = TypeVar("T")
@@ -59,7 +59,7 @@ class Writer:
     async def run(self) -> None:
         """Submit one run with its hint, as an otherwise idle process does."""
         await self.runs(1)
-        await hints.give(self.conn, hints.RUNS)
+        await hints.send_hint(self.conn, hints.RUNS_CHANNEL)
 
     async def once(self, dues: Iterable[datetime]) -> None:
         """Submit one-time jobs for these times."""
@@ -69,7 +69,7 @@ class Writer:
             variants = [SpecVariant(spec, None, None, {}, None, due) for due in batch]
             drafts = await draft_all(Drafting(now, NO_CALENDARS), variants, self.new_id)
             await submit_drafts(self.conn, drafts, now=now)
-        await hints.give(self.conn, hints.JOBS)
+        await hints.send_hint(self.conn, hints.JOBS_CHANNEL)
 
     async def every(
         self, interval: timedelta, firsts: Iterable[datetime], *, until: datetime
@@ -103,7 +103,7 @@ class Writer:
             ]
             done = await submit(self.conn, specs, now=self.clock.now(), new_id=self.new_id)
             made += [each.job_id for each in done]
-        await hints.give(self.conn, hints.JOBS)
+        await hints.send_hint(self.conn, hints.JOBS_CHANNEL)
         return made
 
     def new_id(self) -> UUID:
@@ -118,7 +118,7 @@ async def writer(
         clock=clock,
         chance=chance,
         kind=kind,
-        kind_id=await names.kind_id(conn, kind),
+        kind_id=await interning.intern_kind(conn, kind),
         tenant=tenant,
     )
     return replace(made, owners=await made.jobs([None] * JOBS_OF_RUNS))

@@ -19,7 +19,7 @@ from rota.node.bench.failure import BenchFailed
 from rota.node.bench.handlers import MEMBER, NOOP
 from rota.node.bench.loads import Writer
 from rota.node.bench.trial import LOOK_EVERY, Trial
-from rota.store import benchmark, hints, live_runs, names
+from rota.store import benchmark, hints, interning, live_runs
 
 PATIENCE: Final = timedelta(minutes=10)
 
@@ -29,21 +29,21 @@ async def map_members(trial: Trial) -> dict[str, float]:
     number = trial.sizes.mapped
     async with trial.writing(NOOP) as to:
         await to.runs(trial.sizes.drained)
-        await benchmark.settle(to.conn)
+        await benchmark.vacuum_and_checkpoint(to.conn)
         server = used_by_server(trial)
         await start_all(trial)
         base = {"rota": used_by_rota(trial), "postgres": server}
         await trial.until_idle()
         plain_cost = cost(base, used(trial), runs=trial.sizes.drained)
-        plain = await benchmark.span(to.conn, kind_id=to.kind_id)
+        plain = await benchmark.read_run_period(to.conn, kind_id=to.kind_id)
         drained = rate(plain, trial.sizes.drained, since=plain.first_start)
-        await benchmark.settle(to.conn)
+        await benchmark.vacuum_and_checkpoint(to.conn)
         before, base = resident(trial), used(trial)
         run_id = await begin(to, number)
         peak = await until_over(trial, to, run_id)
         member_cost = cost(base, used(trial), runs=number)
-        kind_id = await names.kind_id(to.conn, MEMBER)
-        span = await benchmark.span(to.conn, kind_id=kind_id)
+        kind_id = await interning.intern_kind(to.conn, MEMBER)
+        span = await benchmark.read_run_period(to.conn, kind_id=kind_id)
         mapped = rate(span, number, since=span.first_due)
     figures = {"map_members_per_s": mapped, "map_percent_of_drain": 100 * mapped / drained}
     for name, costs in (("plain", plain_cost), ("member", member_cost)):
@@ -66,7 +66,7 @@ async def begin(to: Writer, number: int) -> UUID:
         graph={"steps": [step]},
     )
     done = await submit(to.conn, [spec], now=to.clock.now(), new_id=to.new_id)
-    await hints.give(to.conn, hints.RUNS)
+    await hints.send_hint(to.conn, hints.RUNS_CHANNEL)
     run_id = done[0].run_id
     if run_id is None:
         raise BenchFailed(who="map", reason="was not started")
@@ -77,7 +77,7 @@ async def until_over(trial: Trial, to: Writer, run_id: UUID) -> float | None:
     """Wait for the end of the graph run, and return the peak memory of the processes."""
     give_up = trial.clock.monotonic() + PATIENCE.total_seconds()
     peak = resident(trial)
-    while (await live_runs.get(to.conn, [run_id]))[run_id].finished_at is None:
+    while (await live_runs.get_runs(to.conn, [run_id]))[run_id].finished_at is None:
         trial.fleet.check()
         if trial.clock.monotonic() > give_up:
             raise BenchFailed(who="map", reason=f"still has members after {PATIENCE}")

@@ -36,7 +36,7 @@ async def neighbour(trial: Trial) -> dict[str, float]:
         nap = SLOTS * (samples + MARGIN) / BACKLOG
         await noisy.runs(BACKLOG, payload={"seconds": nap})
         busy = await submitted(trial, quiet, number=samples, pauses=PAUSES)
-        done = (await benchmark.span(noisy.conn, kind_id=noisy.kind_id)).finished
+        done = (await benchmark.read_run_period(noisy.conn, kind_id=noisy.kind_id)).finished
     if done >= BACKLOG:
         raise BenchFailed(who="the noisy tenant", reason="had no backlog left at the end")
     return {
@@ -53,5 +53,5 @@ async def in_flight(trial: Trial) -> dict[str, float]:
     async with trial.writing(BARRIER) as to:
         ids = await to.runs(TOGETHER, payload={"expected": TOGETHER})
         await trial.until_idle()
-        runs = await live_runs.get(to.conn, ids)
+        runs = await live_runs.get_runs(to.conn, ids)
     return {"in_flight": max(int(run.result or 0) for run in runs.values())}

@@ -13,7 +13,7 @@ from rota.node.bench.failure import BenchFailed, WrittenTooLate
 from rota.node.bench.fleet import Fleet
 from rota.node.bench.loads import BATCH, Writer, writer
 from rota.store import benchmark
-from rota.store.pool import Access, open_connection
+from rota.store.pool import DatabaseAccess, open_connection
 
 # Polling interval in seconds; the measured times do not depend on it.
 LOOK_EVERY: Final = 0.25
@@ -65,7 +65,7 @@ class Trial:
     """
 
     name: str
-    access: Access
+    access: DatabaseAccess
     fleet: Fleet
     clock: ClockSource
     chance: Random
@@ -81,7 +81,7 @@ class Trial:
         time: a batch of jobs is joined with itself.
         """
         async with open_connection(self.access, hot=hot) as conn:
-            await benchmark.make_tenant(conn, tenant)
+            await benchmark.create_tenant(conn, tenant)
             yield await writer(conn, kind, tenant=tenant, clock=self.clock, chance=self.chance)
 
     async def plan(
@@ -101,7 +101,7 @@ class Trial:
             await write(start)
         except InvalidSchedule:  # some times have already passed
             raise too_late from None
-        await benchmark.settle(to.conn)
+        await benchmark.vacuum_and_checkpoint(to.conn)
         if self.clock.now() + CALM / 2 > start:
             raise too_late
         await self.rest_until(start)

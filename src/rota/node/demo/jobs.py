@@ -11,7 +11,7 @@ from rota.core.policy import Policy
 from rota.core.retry import RetryPolicy
 from rota.core.submissions import JobSpec
 from rota.flow.submit.submitting import submit
-from rota.store import catalog
+from rota.store import job_lookup
 from rota.store.driver import Connection
 
 # The tenant `default`, which always exists.
@@ -97,7 +97,7 @@ async def plant(conn: Connection, *, now: datetime, new_id: Callable[[], UUID]) 
     """Create the missing example jobs and return their number."""
     examples = specs()
     names = [spec.display_name for spec in examples]
-    present = await catalog.named(conn, tenant_id=TENANT, names=names)
+    present = await job_lookup.find_job_ids(conn, tenant_id=TENANT, names=names)
     missing = [spec for spec in examples if spec.name not in present]
     if missing:
         await submit(conn, missing, now=now, new_id=new_id)

@@ -10,9 +10,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from rota.core.states import RunState
-from rota.store.driver import Source
-from rota.store.fitness import database_time
-from rota.store.overview import Latest, latest
+from rota.store.driver import ConnectionSource
+from rota.store.overview import EndedRunSummary, read_latest
+from rota.store.server_check import read_database_time
 
 EVERY: Final = 1.0
 MILLISECOND: Final = timedelta(milliseconds=1)
@@ -20,7 +20,7 @@ MILLISECOND: Final = timedelta(milliseconds=1)
 
 @dataclass(slots=True, kw_only=True)
 class Telling:
-    source: Source
+    source: ConnectionSource
     say: Callable[[str], object]
     name_begins: str
     _since: datetime | None = None
@@ -28,8 +28,8 @@ class Telling:
     async def tick(self) -> float:
         async with self.source.acquire() as conn:
             if self._since is None:
-                self._since = await database_time(conn)
-            ended = await latest(conn, since=self._since)
+                self._since = await read_database_time(conn)
+            ended = await read_latest(conn, since=self._since)
         for run in ended:
             self._since = run.finished_at
             if run.name is not None and run.name.startswith(self.name_begins):
@@ -37,7 +37,7 @@ class Telling:
         return EVERY
 
 
-def sentence(run: Latest) -> str:
+def sentence(run: EndedRunSummary) -> str:
     text = f"{run.finished_at.astimezone(UTC):%H:%M:%S} UTC  {run.name}  {run.state.value}"
     if run.started_at is not None:
         text += f" after {(run.finished_at - run.started_at) / MILLISECOND:.0f} ms"

@@ -18,7 +18,7 @@ from typing import Any, Final, Protocol
 
 from rota.core.errors import InvalidInput, RotaError, StoreUnavailable
 from rota.executors.python.transactions import BlockingConnection
-from rota.store.translate import first_line, translate, translated
+from rota.store.error_translation import first_line_of, translate_error, translate_errors
 
 # `$1::uuid[]` in the text of a statement: every parameter is cast (CONTRIBUTING.md, rule 11).
 _CAST: Final = re.compile(r"(\$\d+)::([a-z_][a-z0-9_.]*)(\[\])?")
@@ -108,7 +108,7 @@ class Borrowed:
     async def fetch(self, query: str, *args: Any) -> list[Row]:
         try:
             # The store translates errors of asyncpg; the drivers translate all others.
-            with translated():
+            with translate_errors():
                 rows = await self._driver.ask(as_text(query), [spelled(arg) for arg in args])
         except Exception as error:
             rota_error = self._driver.translated(error)
@@ -163,7 +163,7 @@ class Asyncpg:
             raise InvalidInput("conn", "a connection without a transaction", IN_TRANSACTION)
 
     async def ask(self, query: str, args: Sequence[Any]) -> Sequence[Row]:
-        with translated(self._conn):
+        with translate_errors(self._conn):
             rows = await self._conn.fetch(query, *args)
         return [tuple(row) for row in rows]
 
@@ -237,10 +237,10 @@ class AsyncPsycopg(Psycopg):
 
 
 class _PsycopgError(Exception):
-    """An error of psycopg with the fields that store/translate.py reads."""
+    """An error of psycopg with the fields that store/error_translation.py reads."""
 
     def __init__(self, error: Any) -> None:
-        super().__init__(first_line(error))
+        super().__init__(first_line_of(error))
         self.sqlstate: str = error.sqlstate
         self.detail: str | None = error.diag.message_detail
 
@@ -253,5 +253,5 @@ def _translate_psycopg(error: Exception) -> RotaError | None:
     if error.sqlstate is None:
         # The connection was lost, or the driver raised: there is no SQLSTATE from the server.
         is_lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
-        return StoreUnavailable(reason=first_line(error)) if is_lost else None
-    return translate(_PsycopgError(error))
+        return StoreUnavailable(reason=first_line_of(error)) if is_lost else None
+    return translate_error(_PsycopgError(error))

@@ -29,8 +29,8 @@ from rota.flow.submit.bulk_submissions import draft_bulk, submit_bulk
 from rota.flow.submit.drafting import Draft, Drafting, Origin
 from rota.flow.submit.submitting import Submitted
 from rota.sdk.transaction.drivers import NOT_FAILED, Borrowed, Driver
-from rota.store import audit, calendars, callers, hints, names
-from rota.store.audit import NewEntry
+from rota.store import audit, calendars, callers, hints, interning
+from rota.store.audit import NewAuditEntry
 from rota.store.callers import Caller
 from rota.store.driver import Connection
 
@@ -92,7 +92,7 @@ async def write(driver: Driver, asked: Asked) -> list[Made]:
     borrowed = Borrowed(driver)
     conn = cast("Connection", borrowed)
     async with _explain_errors(), borrowed.transaction():
-        caller = await callers.describe(conn)
+        caller = await callers.describe_caller(conn)
         if caller.is_read_only:
             raise InvalidInput("conn", "a read-only transaction", "expected a writable transaction")
         tenant_id = await _tenant_id(conn, asked.tenant, caller)
@@ -148,7 +148,7 @@ def _read(request: Asked) -> list[JobDraft]:
 
 async def _tenant_id(conn: Connection, tenant: str, caller: Caller) -> int:
     try:
-        return (await names.tenant_ids(conn, [tenant]))[tenant]
+        return (await interning.find_tenant_ids(conn, [tenant]))[tenant]
     except NotFound:
         if not caller.is_walled:
             raise
@@ -165,7 +165,7 @@ async def _calendars(
     schedules = [variant.spec.schedule for variant in variants]
     if not any(schedule and schedule.get("calendars") for schedule in schedules):
         return NO_CALENDARS
-    return await calendars.read_all(conn, tenant_id=tenant_id)
+    return await calendars.read_calendars(conn, tenant_id=tenant_id)
 
 
 async def _audit(target: Target, pairs: Sequence[tuple[Submitted, Draft]]) -> None:
@@ -173,7 +173,7 @@ async def _audit(target: Target, pairs: Sequence[tuple[Submitted, Draft]]) -> No
     have none, because they carry their origin themselves.
     """
     entries = [
-        NewEntry(
+        NewAuditEntry(
             tenant_id=target.tenant_id,
             actor=target.actor,
             source=SOURCE,
@@ -187,7 +187,7 @@ async def _audit(target: Target, pairs: Sequence[tuple[Submitted, Draft]]) -> No
         if not job.deduplicated and not job.is_submission
     ]
     if entries:
-        await audit.note_many(target.conn, entries)
+        await audit.record_changes(target.conn, entries)
 
 
 async def _wake(target: Target, *, runs: bool, tick: datetime | None) -> None:
@@ -196,9 +196,9 @@ async def _wake(target: Target, *, runs: bool, tick: datetime | None) -> None:
     passes `wake=False`.
     """
     if target.asked.wake and runs:
-        await hints.give(target.conn, hints.RUNS)
+        await hints.send_hint(target.conn, hints.RUNS_CHANNEL)
     if target.asked.wake and tick is not None and tick <= target.now + NEAR:
-        await hints.give(target.conn, hints.JOBS)
+        await hints.send_hint(target.conn, hints.JOBS_CHANNEL)
 
 
 def _result(job: Submitted, draft: Draft) -> Made:

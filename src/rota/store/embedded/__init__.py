@@ -9,6 +9,6 @@ full_page_writes are on, except in homes created for tests. ADR 0003 gives the r
 design. This package handles processes and files; it contains no SQL and no driver.
 """
 
-from rota.store.embedded.starting import Embedded, Options, start
+from rota.store.embedded.startup import Embedded, EmbeddedOptions, start
 
-__all__ = ["Embedded", "Options", "start"]
+__all__ = ["Embedded", "EmbeddedOptions", "start"]

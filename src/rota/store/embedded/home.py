@@ -22,11 +22,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rota.core.errors import EmbeddedFailed
-from rota.store.embedded.diagnosis import of_os_error
+from rota.store.embedded.diagnosis import diagnose_os_error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Home:
+class EmbeddedHome:
     path: Path
 
     @property
@@ -38,7 +38,7 @@ class Home:
         return self.path / "users.lock"
 
     @property
-    def keeper_lock(self) -> Path:
+    def monitor_lock(self) -> Path:
         return self.path / "keeper.lock"
 
     @property
@@ -66,9 +66,9 @@ class Home:
         return self.path / "server.log"
 
 
-def open_home(path: Path) -> Home:
+def open_home(path: Path) -> EmbeddedHome:
     """Create the folder if it is missing; refuse one that belongs to another user."""
-    home = Home(path=path.expanduser().resolve())
+    home = EmbeddedHome(path=path.expanduser().resolve())
     if "\n" in str(home.path):
         raise EmbeddedFailed(
             reason="the home's path contains a line break", remedy="choose another path"
@@ -77,8 +77,8 @@ def open_home(path: Path) -> Home:
         # As root, the server runs as another user, which must be able to enter the folder.
         home.path.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise of_os_error(error, home.path) from error
-    refuse_foreign(home.path)
+        raise diagnose_os_error(error, home.path) from error
+    refuse_foreign_owner(home.path)
     if not os.access(home.path, os.R_OK | os.W_OK | os.X_OK):
         raise EmbeddedFailed(
             reason=f"permission denied: {home.path} is not writable",
@@ -87,7 +87,7 @@ def open_home(path: Path) -> Home:
     return home
 
 
-def refuse_foreign(path: Path) -> None:
+def refuse_foreign_owner(path: Path) -> None:
     owner = path.stat().st_uid
     if owner != os.geteuid():
         raise EmbeddedFailed(

@@ -16,7 +16,7 @@ MEMORY_LIMITS = (
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
 )
-ASSUMED_MEMORY = 4 << 30
+DEFAULT_MEMORY_BYTES = 4 << 30
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  (a mount of the kernel, not a temporary file)
 
 
@@ -32,9 +32,9 @@ class Machine:
     syncs_at_once: bool
 
 
-def look(home: Path) -> Machine:
+def measure_machine(home: Path) -> Machine:
     return Machine(
-        memory=memory(),
+        memory=measure_memory(),
         free_disk=shutil.disk_usage(home).free,
         shared_memory=shutil.disk_usage(SHARED_MEMORY).free if SHARED_MEMORY.exists() else 0,
         platform=sys.platform,
@@ -42,8 +42,8 @@ def look(home: Path) -> Machine:
     )
 
 
-def memory() -> int:
-    sizes = [ASSUMED_MEMORY]
+def measure_memory() -> int:
+    sizes = [DEFAULT_MEMORY_BYTES]
     with contextlib.suppress(OSError, ValueError):  # not every system reports it
         sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     for path in MEMORY_LIMITS:

@@ -16,10 +16,10 @@ ROLE: Final = "rota"
 DATABASE: Final = "rota"
 SUPERUSER: Final = "rota_superuser"
 # In data/, so that a copy of the cluster contains it too.
-MARKER: Final = "rota-login-is-no-superuser"
+LOGIN_MARKER_FILE: Final = "rota-login-is-no-superuser"
 
 
-def statements_of_new(password: str) -> tuple[str, ...]:
+def new_cluster_statements(password: str) -> tuple[str, ...]:
     """Return the statements that set up a new cluster; they work in any of its databases."""
     return (
         # A second database would mean three hundred more files to create and to vacuum.

@@ -23,7 +23,7 @@ PROGRAM = "postgres"
 
 
 @dataclass(slots=True, kw_only=True)
-class Process:
+class ServerProcess:
     """A server process, held so that its id cannot be reused."""
 
     pid: int
@@ -50,7 +50,7 @@ class Process:
         """Return whether it has ended; a zombie has, even if it is never reaped."""
         if self.pidfd is not None:
             return bool(select.select([self.pidfd], [], [], 0)[0])
-        return self.pid not in working_in(self.data, self.account)
+        return self.pid not in find_processes_in(self.data, self.account)
 
     def release(self) -> None:
         if self.pidfd is not None:
@@ -58,46 +58,46 @@ class Process:
             self.pidfd = None
 
 
-def server_process(pid: int, data: Path, account: Account) -> Process | None:
+def find_server_process(pid: int, data: Path, account: Account) -> ServerProcess | None:
     """Hold the process with this id if it is a server of this data folder."""
-    process = Process.hold(pid, data, account)
-    if pid in working_in(data, account) and not process.has_ended():
+    process = ServerProcess.hold(pid, data, account)
+    if pid in find_processes_in(data, account) and not process.has_ended():
         return process
     process.release()
     return None
 
 
-def working_in(data: Path, account: Account) -> list[int]:
+def find_processes_in(data: Path, account: Account) -> list[int]:
     """List the postgres processes whose working folder is this one."""
     if not PROC.joinpath("self", "cwd").exists():
-        return listed_by_lsof(data)
+        return list_with_lsof(data)
     target = data.stat()
     # Root in a container may not inspect another user's process; that user may.
-    with account.acting():
+    with account.act_as_user():
         folders = [folder for folder in PROC.iterdir() if folder.name.isdigit()]
-        return [int(folder.name) for folder in folders if works_in(target, folder)]
+        return [int(folder.name) for folder in folders if is_working_in(target, folder)]
 
 
-def works_in(place: os.stat_result, folder: Path) -> bool:
+def is_working_in(target: os.stat_result, folder: Path) -> bool:
     try:
         if (folder / "comm").read_text(encoding="utf-8").strip() != PROGRAM:
             return False
-        return os.path.samestat((folder / "cwd").stat(), place)
+        return os.path.samestat((folder / "cwd").stat(), target)
     except OSError:  # it ended meanwhile, is a zombie, or is not accessible
         return False
 
 
-def listed_by_lsof(data: Path) -> list[int]:
+def list_with_lsof(data: Path) -> list[int]:
     """Use lsof on systems without /proc (macOS)."""
     command = ["lsof", "-a", "-c", PROGRAM, "-d", "cwd", "-F", "pn"]
     output = subprocess.run(command, capture_output=True, text=True, check=False).stdout
     return [pid for pid, folder in read_lsof(output) if folder == data]
 
 
-def read_lsof(said: str) -> Iterator[tuple[int, Path]]:
+def read_lsof(output: str) -> Iterator[tuple[int, Path]]:
     """Read lines such as p123, fcwd, n/path: a process, then its open files."""
     pid = 0
-    for line in said.splitlines():
+    for line in output.splitlines():
         if line.startswith("p"):
             pid = int(line[1:])
         elif line.startswith("n"):

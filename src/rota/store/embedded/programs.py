@@ -14,16 +14,16 @@ from pathlib import Path
 from rota.store.embedded import diagnosis
 from rota.store.embedded.account import Account
 
-VERSION = re.compile(r"\(PostgreSQL\) ((\d+)\S*)")
-HANDED_ON = ("PATH", "LD_LIBRARY_PATH")
+VERSION_PATTERN = re.compile(r"\(PostgreSQL\) ((\d+)\S*)")
+INHERITED_VARIABLES = ("PATH", "LD_LIBRARY_PATH")
 # A working folder that every user can return to by name, as PostgreSQL 15 requires.
-EVERYBODYS = "/"
+WORKING_FOLDER = "/"
 # For runs without a server: an invalid custom setting must not get in the way.
-BLANK = ("-c", "config_file=/dev/null")
+NO_CONFIG_OPTIONS = ("-c", "config_file=/dev/null")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Install:
+class PostgresInstall:
     """A folder of programs that have been run successfully, and their version."""
 
     folder: Path
@@ -38,7 +38,7 @@ def is_complete(folder: Path) -> bool:
     return all((folder / name).exists() for name in ("postgres", "initdb"))
 
 
-def probe(folder: Path, account: Account) -> Install:
+def probe_install(folder: Path, account: Account) -> PostgresInstall:
     """Run the server once to check that it runs as this user, and to learn its version.
 
     PermissionError passes through: it means that this user cannot reach the program, not that the
@@ -46,31 +46,31 @@ def probe(folder: Path, account: Account) -> Install:
     """
     program = folder / "postgres"
     try:
-        done = run([str(program), "--version"], account=account)
+        done = run_program([str(program), "--version"], account=account)
     except PermissionError:
         raise
     except OSError as error:
-        raise diagnosis.of_unusable_program(error, program) from error
-    match = VERSION.search(done.stdout)
+        raise diagnosis.diagnose_program(error, program) from error
+    match = VERSION_PATTERN.search(done.stdout)
     if done.returncode or match is None:
         output = done.stderr or done.stdout
-        raise diagnosis.of_output(output, doing=f"running {program}", home=folder)
-    return Install(folder=folder, version=match[1], major=int(match[2]))
+        raise diagnosis.diagnose_output(output, doing=f"running {program}", home=folder)
+    return PostgresInstall(folder=folder, version=match[1], major=int(match[2]))
 
 
-def run(
+def run_program(
     command: Sequence[str],
     *,
     account: Account,
-    said: str = "",
+    stdin: str = "",
     pass_fds: Sequence[int] = (),
 ) -> subprocess.CompletedProcess[str]:
     """Run one of the programs until it ends."""
     return subprocess.run(
         command,
-        cwd=EVERYBODYS,
-        env=environment(),
-        input=said,
+        cwd=WORKING_FOLDER,
+        env=program_environment(),
+        input=stdin,
         capture_output=True,
         encoding="utf-8",
         errors="replace",
@@ -83,7 +83,7 @@ def run(
     )
 
 
-def environment() -> dict[str, str]:
+def program_environment() -> dict[str, str]:
     """Return an environment without PG… variables and without the caller's secrets."""
-    own = {name: os.environ[name] for name in HANDED_ON if name in os.environ}
+    own = {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
     return own | {"LC_ALL": "C", "TZ": "UTC"}

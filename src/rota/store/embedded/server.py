@@ -15,18 +15,23 @@ from pathlib import Path
 
 from rota.core.errors import EmbeddedFailed
 from rota.store.embedded import log, settings
-from rota.store.embedded.address import LOOPBACK, Address
-from rota.store.embedded.cluster import Tools, entrance
-from rota.store.embedded.home import Home
+from rota.store.embedded.address import LOOPBACK, ListenAddress
+from rota.store.embedded.cluster import ClusterTools, open_folder_access
+from rota.store.embedded.home import EmbeddedHome
 from rota.store.embedded.locks import FileLock
-from rota.store.embedded.processes import Process, server_process, working_in
-from rota.store.embedded.programs import BLANK, EVERYBODYS, environment, run
-from rota.store.embedded.waiting import until
+from rota.store.embedded.polling import wait_until
+from rota.store.embedded.processes import ServerProcess, find_processes_in, find_server_process
+from rota.store.embedded.programs import (
+    NO_CONFIG_OPTIONS,
+    WORKING_FOLDER,
+    program_environment,
+    run_program,
+)
 
-STOPPING = 60.0
-ASK_EVERY = 1.0
-ENDING = 10.0
-LETTING_GO = 2.0
+FAST_STOP_TIMEOUT_S = 60.0
+STOP_SIGNAL_INTERVAL_S = 1.0
+FORCED_STOP_TIMEOUT_S = 10.0
+LOCK_RELEASE_TIMEOUT_S = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,10 +59,10 @@ def read_pid_file(data: Path) -> PidFile | None:
 
 
 @dataclass(slots=True, kw_only=True)
-class Server:
+class PostgresServer:
     data: Path
-    address: Address
-    process: Process
+    address: ListenAddress
+    process: ServerProcess
     child: subprocess.Popen[bytes] | None = None
 
     def has_ended(self) -> bool:
@@ -79,39 +84,41 @@ class Server:
     def stop(self) -> None:
         """Stop it: fast (sessions end, data is on disk), then immediately, then by force."""
         for number, seconds in (
-            (signal.SIGINT, STOPPING),
-            (signal.SIGQUIT, ENDING),
-            (signal.SIGKILL, ENDING),
+            (signal.SIGINT, FAST_STOP_TIMEOUT_S),
+            (signal.SIGQUIT, FORCED_STOP_TIMEOUT_S),
+            (signal.SIGKILL, FORCED_STOP_TIMEOUT_S),
         ):
             # Repeated: a server that has just started may not handle the signal yet.
-            for _ in range(round(seconds / ASK_EVERY)):
+            for _ in range(round(seconds / STOP_SIGNAL_INTERVAL_S)):
                 if self.has_ended():
                     break
                 self.signal(number)
-                until(self.has_ended, seconds=ASK_EVERY)
+                wait_until(self.has_ended, seconds=STOP_SIGNAL_INTERVAL_S)
         self.process.release()
 
 
-def launch(home: Home, tools: Tools, address: Address) -> Server:
+def launch_server(
+    home: EmbeddedHome, tools: ClusterTools, address: ListenAddress
+) -> PostgresServer:
     """Start postgres as a child of this process; it is not ready when this returns."""
-    flags = settings.kept(durable=tools.durable) | {
+    flags = settings.durability_flags(durable=tools.durable) | {
         "port": str(address.port),
         "listen_addresses": LOOPBACK if address.tcp else "",
         "unix_socket_directories": address.socket_folder,
     }
     with (
-        claimed(home, tools) as lock,
-        entrance(home.data, tools.account) as way,
-        log.appending(home.log) as output,
+        claim_cluster(home, tools) as lock,
+        open_folder_access(home.data, tools.account) as way,
+        log.open_for_append(home.log) as output,
     ):
-        address.make_way(home.data, tools.account)
+        address.prepare_sockets(home.data, tools.account)
         child = subprocess.Popen(
             [
                 *(tools.install.program("postgres"), "-D", way.name),
                 *(word for name, value in flags.items() for word in ("-c", f"{name}={value}")),
             ],
-            cwd=EVERYBODYS,
-            env=environment(),
+            cwd=WORKING_FOLDER,
+            env=program_environment(),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
@@ -123,24 +130,24 @@ def launch(home: Home, tools: Tools, address: Address) -> Server:
             group=tools.account.group,
             extra_groups=tools.account.extra_groups,
         )
-    process = Process.hold(child.pid, home.data, tools.account)
-    return Server(data=home.data, address=address, process=process, child=child)
+    process = ServerProcess.hold(child.pid, home.data, tools.account)
+    return PostgresServer(data=home.data, address=address, process=process, child=child)
 
 
-def adopt(home: Home, tools: Tools) -> Server | None:
+def adopt_server(home: EmbeddedHome, tools: ClusterTools) -> PostgresServer | None:
     """Find the server that an earlier monitor left running."""
     file = read_pid_file(home.data)
     if file is None:
         return None
-    process = server_process(file.pid, home.data, tools.account)
+    process = find_server_process(file.pid, home.data, tools.account)
     if process is None:
         return None
-    address = Address(port=file.port, socket_folder=file.socket_folder)
-    return Server(data=home.data, address=address, process=process)
+    address = ListenAddress(port=file.port, socket_folder=file.socket_folder)
+    return PostgresServer(data=home.data, address=address, process=process)
 
 
 @contextlib.contextmanager
-def claimed(home: Home, tools: Tools) -> Iterator[FileLock]:
+def claim_cluster(home: EmbeddedHome, tools: ClusterTools) -> Iterator[FileLock]:
     """Hold the cluster exclusively, after removing the remains of a server that died.
 
     PostgreSQL trusts the id in postmaster.pid as soon as any process of its user has it, and then
@@ -150,7 +157,7 @@ def claimed(home: Home, tools: Tools) -> Iterator[FileLock]:
     with FileLock(home.server_lock) as lock:
         if pid_file.exists() or not lock.try_exclusive():
             end_orphans(home, tools)
-        if not until(lock.try_exclusive, seconds=LETTING_GO):
+        if not wait_until(lock.try_exclusive, seconds=LOCK_RELEASE_TIMEOUT_S):
             raise EmbeddedFailed(
                 reason=f"another server still uses {home.data}, perhaps in another container",
                 remedy="stop it first: two servers in one data folder would destroy the data",
@@ -159,29 +166,31 @@ def claimed(home: Home, tools: Tools) -> Iterator[FileLock]:
         yield lock
 
 
-def end_orphans(home: Home, tools: Tools) -> None:
+def end_orphans(home: EmbeddedHome, tools: ClusterTools) -> None:
     """End the processes of a server without a postmaster; a busy session may not have noticed."""
     for number in (signal.SIGQUIT, signal.SIGKILL):
-        for pid in working_in(home.data, tools.account):
-            orphan = server_process(pid, home.data, tools.account)
+        for pid in find_processes_in(home.data, tools.account):
+            orphan = find_server_process(pid, home.data, tools.account)
             if orphan is not None:
                 orphan.signal(number)
                 orphan.release()
-        if until(lambda: not working_in(home.data, tools.account), seconds=ENDING):
+        if wait_until(
+            lambda: not find_processes_in(home.data, tools.account), seconds=FORCED_STOP_TIMEOUT_S
+        ):
             return
 
 
-def takes(home: Home, tools: Tools, name: str, value: str) -> bool:
+def accepts_setting(home: EmbeddedHome, tools: ClusterTools, name: str, value: str) -> bool:
     """Ask the programs whether a setting accepts this value."""
-    with entrance(home.data, tools.account) as way:
+    with open_folder_access(home.data, tools.account) as way:
         command = [
-            *(tools.install.program("postgres"), "-D", way.name, *BLANK),
+            *(tools.install.program("postgres"), "-D", way.name, *NO_CONFIG_OPTIONS),
             *("-c", f"{name}={value}", "-C", name),
         ]
-        return run(command, account=tools.account, pass_fds=way.pass_fds).returncode == 0
+        return run_program(command, account=tools.account, pass_fds=way.pass_fds).returncode == 0
 
 
-def configure(home: Home, tools: Tools, text: str) -> None:
+def write_configuration(home: EmbeddedHome, tools: ClusterTools, text: str) -> None:
     """Replace the configuration file atomically."""
     descriptor, name = tempfile.mkstemp(prefix=".conf-", dir=home.data)
     draft = Path(name)

@@ -14,11 +14,11 @@ from rota.store.embedded.machine import Machine
 
 MB = 1 << 20
 GB = 1 << 30
-ENOUGH_SHARED_MEMORY = 256 * MB
+POSIX_SHARED_MEMORY_MIN_BYTES = 256 * MB
 
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
-DURABILITY = ("fsync", "synchronous_commit", "full_page_writes")
-KEPT = (
+NAME_PATTERN = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
+DURABILITY_SETTINGS = ("fsync", "synchronous_commit", "full_page_writes")
+RESERVED_SETTINGS = (
     *("port", "listen_addresses", "unix_socket_directories", "data_directory", "config_file"),
     *("hba_file", "ident_file", "external_pid_file", "logging_collector", "log_destination"),
 )
@@ -27,19 +27,19 @@ KEPT = (
 LZ4 = ("wal_compression", "lz4")
 SYNCFS = ("recovery_init_sync_method", "syncfs")
 # Settings that some builds of PostgreSQL support and others do not.
-OPTIONAL = (LZ4, SYNCFS)
+OPTIONAL_SETTINGS = (LZ4, SYNCFS)
 
-Row = tuple[str, str, str]
+SettingRow = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class ServerSetting:
     name: str
     value: str
     reason: str
 
 
-def within(low: int, value: int, high: int) -> int:
+def clamp(low: int, value: int, high: int) -> int:
     return max(low, min(value, high))
 
 
@@ -47,21 +47,25 @@ def megabytes(size: int) -> str:
     return f"{size // MB}MB"
 
 
-def tuning(machine: Machine, *, granted: Collection[tuple[str, str]]) -> tuple[Setting, ...]:
+def tune_server(
+    machine: Machine, *, supported: Collection[tuple[str, str]]
+) -> tuple[ServerSetting, ...]:
     """Return all settings for this machine; `granted` lists the OPTIONAL ones that work here."""
     rows = (
         *memory_rows(machine),
-        *wal_rows(machine, granted),
+        *wal_rows(machine, supported),
         *vacuum_rows(),
         *session_rows(),
         *log_rows(),
     )
-    return tuple(Setting(name=name, value=value, reason=reason) for name, value, reason in rows)
+    return tuple(
+        ServerSetting(name=name, value=value, reason=reason) for name, value, reason in rows
+    )
 
 
-def memory_rows(machine: Machine) -> list[Row]:
-    shared = within(128 * MB, machine.memory // 8, 4 * GB)
-    roomy = machine.shared_memory >= ENOUGH_SHARED_MEMORY
+def memory_rows(machine: Machine) -> list[SettingRow]:
+    shared = clamp(128 * MB, machine.memory // 8, 4 * GB)
+    roomy = machine.shared_memory >= POSIX_SHARED_MEMORY_MIN_BYTES
     return [
         (
             "shared_buffers",
@@ -76,7 +80,7 @@ def memory_rows(machine: Machine) -> list[Row]:
         ("work_mem", "8MB", "a hundred sessions may each use it several times"),
         (
             "maintenance_work_mem",
-            megabytes(within(64 * MB, machine.memory // 32, 256 * MB)),
+            megabytes(clamp(64 * MB, machine.memory // 32, 256 * MB)),
             "vacuums a hot table in one pass",
         ),
         (
@@ -95,8 +99,8 @@ def memory_rows(machine: Machine) -> list[Row]:
     ]
 
 
-def wal_rows(machine: Machine, granted: Collection[tuple[str, str]]) -> list[Row]:
-    wal_max = within(256 * MB, machine.free_disk // 10, 4 * GB)
+def wal_rows(machine: Machine, supported: Collection[tuple[str, str]]) -> list[SettingRow]:
+    wal_max = clamp(256 * MB, machine.free_disk // 10, 4 * GB)
     rows = [
         (
             "max_wal_size",
@@ -111,14 +115,14 @@ def wal_rows(machine: Machine, granted: Collection[tuple[str, str]]) -> list[Row
         ("wal_buffers", "16MB", "a batch of finished runs fits"),
         (
             "wal_compression",
-            "lz4" if LZ4 in granted else "off",
+            "lz4" if LZ4 in supported else "off",
             "page images after a checkpoint are most of the log; pglz costs more than it saves",
         ),
         ("checkpoint_timeout", "15min", "each checkpoint writes the page images again"),
         ("checkpoint_completion_target", "0.9", "spreads the writes"),
         ("max_slot_wal_keep_size", "1GB", "a forgotten replication slot must not fill the disk"),
     ]
-    if machine.syncs_at_once and SYNCFS in granted:
+    if machine.syncs_at_once and SYNCFS in supported:
         reason = "one call instead of one per file: restarts in tenths of a second after a crash"
         rows.append((*SYNCFS, reason))
     if machine.platform == "darwin":
@@ -132,7 +136,7 @@ def wal_rows(machine: Machine, granted: Collection[tuple[str, str]]) -> list[Row
     return rows
 
 
-def vacuum_rows() -> list[Row]:
+def vacuum_rows() -> list[SettingRow]:
     return [
         ("autovacuum_naptime", "5s", "a queue produces thousands of dead rows per second"),
         ("autovacuum_vacuum_cost_delay", "1ms", "keeps up without disturbing other work"),
@@ -141,7 +145,7 @@ def vacuum_rows() -> list[Row]:
     ]
 
 
-def session_rows() -> list[Row]:
+def session_rows() -> list[SettingRow]:
     return [
         (
             "client_connection_check_interval",
@@ -161,7 +165,7 @@ def session_rows() -> list[Row]:
     ]
 
 
-def log_rows() -> list[Row]:
+def log_rows() -> list[SettingRow]:
     return [
         ("log_timezone", "UTC", "as timezone"),
         ("log_line_prefix", "%m [%p] ", "time and process id"),
@@ -170,19 +174,19 @@ def log_rows() -> list[Row]:
     ]
 
 
-def kept(*, durable: bool) -> dict[str, str]:
+def durability_flags(*, durable: bool) -> dict[str, str]:
     """Return the settings that no file may change."""
-    return dict.fromkeys(DURABILITY, "on" if durable else "off")
+    return dict.fromkeys(DURABILITY_SETTINGS, "on" if durable else "off")
 
 
-def refuse_unfit(wishes: Mapping[str, str]) -> None:
+def refuse_reserved(custom: Mapping[str, str]) -> None:
     """Refuse custom settings that are reserved or malformed."""
-    for name, value in wishes.items():
-        if name.lower() in DURABILITY:
+    for name, value in custom.items():
+        if name.lower() in DURABILITY_SETTINGS:
             wanted = "must not be set: durability is always on, except in homes created for tests"
-        elif name.lower() in KEPT:
+        elif name.lower() in RESERVED_SETTINGS:
             wanted = "must not be set: Rota controls this setting"
-        elif not NAME.fullmatch(name):
+        elif not NAME_PATTERN.fullmatch(name):
             wanted = "a setting's name must consist of letters, digits, underscores and dots"
         elif any(character < " " for character in value):
             wanted = "must be one line of text"
@@ -191,15 +195,15 @@ def refuse_unfit(wishes: Mapping[str, str]) -> None:
         raise InvalidSetting(field=f"embedded.settings.{name}", value=value, wanted=wanted)
 
 
-def configuration(table: tuple[Setting, ...], wishes: Mapping[str, str]) -> str:
+def render_configuration(table: tuple[ServerSetting, ...], custom: Mapping[str, str]) -> str:
     """Render postgresql.conf: the settings with their reasons, then the custom settings."""
     lines = [
         "# Written by Rota at every start of the server. For lasting changes, use ALTER SYSTEM.",
-        *(f"{row.name} = {quoted(row.value)}  # {row.reason}" for row in table),
-        *(f"{name} = {quoted(value)}  # custom" for name, value in wishes.items()),
+        *(f"{row.name} = {quote_value(row.value)}  # {row.reason}" for row in table),
+        *(f"{name} = {quote_value(value)}  # custom" for name, value in custom.items()),
     ]
     return "\n".join(lines) + "\n"
 
 
-def quoted(value: str) -> str:
+def quote_value(value: str) -> str:
     return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"

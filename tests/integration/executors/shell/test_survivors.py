@@ -17,7 +17,7 @@ from rota.core.executor import Stream
 from rota.core.outcome import Failed, Outcome, Succeeded
 from rota.executors.shell import ShellExecutor, executor, warded
 from rota.sdk.testing import RecordingContext, orphans
-from rota.store.embedded.waiting import until
+from rota.store.embedded.polling import wait_until
 
 PYTHON = os.path.realpath(sys.executable)
 SHORT = timedelta(milliseconds=400)
@@ -78,7 +78,7 @@ def nobody_left() -> Iterator[None]:
         before = orphans.living()
         yield
         # Whoever was killed may not have been scheduled since; a survivor sleeps for a minute.
-        is_over = until(lambda: orphans.living() <= before, seconds=DYING_S)
+        is_over = wait_until(lambda: orphans.living() <= before, seconds=DYING_S)
         left = orphans.living() - before
         for number in left:
             os.kill(number, signal.SIGKILL)

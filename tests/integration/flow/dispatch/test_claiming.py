@@ -13,7 +13,7 @@ from rota.core.limits import GateLimits
 from rota.flow.dispatch.claiming import BRISK, POLL, Claiming, QueueView
 from rota.flow.dispatch.limiting import Limiting
 from rota.store import gates, sessions
-from rota.store.live_runs import Claimed
+from rota.store.live_runs import ClaimedRun
 
 
 @dataclass
@@ -21,12 +21,12 @@ class Hands:
     """Free slots, and what was put into them."""
 
     slots: int
-    begun: list[Claimed] = field(default_factory=list)
+    begun: list[ClaimedRun] = field(default_factory=list)
 
     def free(self) -> int:
         return self.slots - len(self.begun)
 
-    async def begin(self, runs: Sequence[Claimed]) -> None:
+    async def begin(self, runs: Sequence[ClaimedRun]) -> None:
         self.begun += runs
 
     @property
@@ -128,7 +128,7 @@ async def test_a_session_whose_lease_ran_out_claims_nothing(world: World) -> Non
     claiming, hands = await claimer(world, slots=5)
 
     await world.advance(seconds=11)
-    await sessions.expire(world.conn, sight=ALWAYS_SEEN)
+    await sessions.expire_sessions(world.conn, sight=ALWAYS_SEEN)
     await claiming.tick()
 
     assert hands.begun == []
@@ -187,7 +187,7 @@ async def test_a_claimer_that_filled_its_slots_comes_back_at_once(world: World) 
 
 
 async def test_a_backlog_of_plain_runs_does_not_starve_those_behind_a_gate(world: World) -> None:
-    gate = await gates.put(
+    gate = await gates.put_gate(
         world.conn, tenant_id=1, key="one at a time", limits=GateLimits(max_running=1)
     )
     gated = await world.run(gates=(gate,))

@@ -17,7 +17,7 @@ from rota.core.states import RunState
 from rota.flow.dispatch.gated import MOST_LANES, GatedClaims
 from rota.store import gates, live_runs, sessions
 from rota.store.gates import NewGate
-from rota.store.live_runs import Claimed, Ending, PutBack
+from rota.store.live_runs import ClaimedRun, ReturnedAttempt, RunEnding
 
 S = RunState
 CLAIMERS = 6
@@ -31,7 +31,7 @@ class Claimer:
         self.session_id = session_id
         self.claims = GatedClaims()
 
-    async def claim(self, room: int = 100) -> list[Claimed]:
+    async def claim(self, room: int = 100) -> list[ClaimedRun]:
         return await self.claims.claim(
             self.world.conn,
             session_id=self.session_id,
@@ -40,13 +40,13 @@ class Claimer:
             room=room,
         )
 
-    async def finish(self, run: Claimed) -> None:
-        ending = Ending(run.id, run.attempt, S.SUCCEEDED)
-        await live_runs.finish(self.world.conn, session_id=self.session_id, endings=[ending])
+    async def finish(self, run: ClaimedRun) -> None:
+        ending = RunEnding(run.id, run.attempt, S.SUCCEEDED)
+        await live_runs.finish_runs(self.world.conn, session_id=self.session_id, endings=[ending])
 
-    async def retry(self, run: Claimed, *, wait: timedelta) -> None:
-        back = PutBack(run.id, run.attempt, S.RETRYING, "failed", 1, wait)
-        await live_runs.put_back(self.world.conn, session_id=self.session_id, attempts=[back])
+    async def retry(self, run: ClaimedRun, *, wait: timedelta) -> None:
+        back = ReturnedAttempt(run.id, run.attempt, S.RETRYING, "failed", 1, wait)
+        await live_runs.put_back_runs(self.world.conn, session_id=self.session_id, attempts=[back])
 
 
 async def a_claimer(world: World) -> Claimer:
@@ -54,7 +54,7 @@ async def a_claimer(world: World) -> Claimer:
 
 
 async def gate(world: World, key: str = "key:k", **limits: object) -> int:
-    return await gates.put(world.conn, 1, key, GateLimits(**limits))  # type: ignore[arg-type]
+    return await gates.put_gate(world.conn, 1, key, GateLimits(**limits))  # type: ignore[arg-type]
 
 
 async def held(world: World, gate_id: int) -> int:
@@ -117,7 +117,7 @@ async def test_many_claimers_at_once_never_exceed_the_limit(
     async def work(place: int) -> int:
         nonlocal highest
         claimer, chance, done = claimers[place], random.Random(place), 0
-        mine: list[Claimed] = []
+        mine: list[ClaimedRun] = []
         while await world_has_runs(claimer.world):
             mine += await claimer.claim(room=3)
             now_held = await held(claimer.world, one)
@@ -150,9 +150,9 @@ async def test_the_place_of_a_dead_worker_is_free_once_its_run_is_taken_back(wor
     (lost,) = await dying.claim()
     assert await other.claim() == []
 
-    await sessions.close(world.conn, dying.session_id)
-    await sessions.expire(world.conn, sight=ALWAYS_SEEN)
-    await live_runs.reclaim(world.conn, sight=ALWAYS_SEEN)
+    await sessions.close_session(world.conn, dying.session_id)
+    await sessions.expire_sessions(world.conn, sight=ALWAYS_SEEN)
+    await live_runs.reclaim_runs(world.conn, sight=ALWAYS_SEEN)
     (next_run,) = await other.claim()
     await dying.finish(lost)
 
@@ -163,7 +163,10 @@ async def test_the_place_of_a_dead_worker_is_free_once_its_run_is_taken_back(wor
 async def test_a_gate_that_another_transaction_has_locked_is_left_for_later(
     world: World, database: str
 ) -> None:
-    locked, free = await gate(world, "key:a", max_running=5), await gate(world, "key:b", max_running=5)
+    locked, free = (
+        await gate(world, "key:a", max_running=5),
+        await gate(world, "key:b", max_running=5),
+    )
     await world.runs(2, gates=(locked,))
     (other,) = await world.runs(1, gates=(free,))
     claimer = await a_claimer(world)
@@ -188,7 +191,7 @@ async def test_a_rate_holds_over_time(world: World) -> None:
 
     for _ in range(20):
         started.append(len(await claimer.claim()))
-        await sessions.beat(
+        await sessions.send_heartbeat(
             world.conn, session_id=claimer.session_id, running=[], ttl=timedelta(minutes=5)
         )
         await world.advance(seconds=1)
@@ -292,7 +295,7 @@ async def test_an_ordered_run_in_another_queue_or_of_another_kind_still_has_its_
     claimer = await a_claimer(world)
 
     before = await claimer.claim()
-    await live_runs.cancel(world.conn, ids=[foreign])
+    await live_runs.cancel_runs(world.conn, ids=[foreign])
     after = await claimer.claim()
 
     assert (len(before), len(after)) == (0, 1)
@@ -300,14 +303,14 @@ async def test_an_ordered_run_in_another_queue_or_of_another_kind_still_has_its_
 
 async def test_more_lanes_than_one_look_holds_all_get_their_turn(world: World) -> None:
     many = MOST_LANES + 40
-    made = await gates.put_many(
+    made = await gates.put_gates(
         world.conn, [NewGate(1, f"key:{n}", GateLimits(max_running=1)) for n in range(many)]
     )
     new = [world.new_run(gates=(one,)) for one in made.values()]
-    await live_runs.insert_many(world.conn, new)
+    await live_runs.insert_runs(world.conn, new)
     claimer = await a_claimer(world)
 
-    claimed: list[Claimed] = []
+    claimed: list[ClaimedRun] = []
     while batch := await claimer.claim(room=50):
         claimed += batch
 
@@ -316,14 +319,14 @@ async def test_more_lanes_than_one_look_holds_all_get_their_turn(world: World) -
 
 async def test_lanes_whose_runs_are_not_ready_do_not_hide_one_that_is(world: World) -> None:
     many = 2 * MOST_LANES
-    made = await gates.put_many(
+    made = await gates.put_gates(
         world.conn, [NewGate(1, f"key:{n:04}", GateLimits(max_running=1)) for n in range(many)]
     )
     *later, last = sorted(made.values())
     due_at = world.now + timedelta(hours=1)
     new = [world.new_run(gates=(one,), due_at=due_at) for one in later]
     ready = world.new_run(gates=(last,))
-    await live_runs.insert_many(world.conn, [*new, ready])
+    await live_runs.insert_runs(world.conn, [*new, ready])
     claimer = await a_claimer(world)
 
     claimed = await claimer.claim()
@@ -334,7 +337,7 @@ async def test_lanes_whose_runs_are_not_ready_do_not_hide_one_that_is(world: Wor
 async def test_one_tenants_gates_do_not_fill_the_room_alone(world: World) -> None:
     """T1, F37."""
     flood = await gate(world, "key:a", max_running=100)
-    quiet = await gates.put(world.conn, 2, "key:b", GateLimits(max_running=100))
+    quiet = await gates.put_gate(world.conn, 2, "key:b", GateLimits(max_running=100))
     await world.runs(50, gates=(flood,))
     (alone,) = await world.runs(1, gates=(quiet,), tenant_id=2)
     claimer = await a_claimer(world)

@@ -14,7 +14,7 @@ from rota.core.states import RunState
 from rota.flow.dispatch.gated import GatedClaims
 from rota.flow.dispatch.guarded import InForce, claim_guarded, gates_in_force
 from rota.store import gates, live_runs, sessions
-from rota.store.live_runs import Claimed, Ending, Walk
+from rota.store.live_runs import ClaimedRun, LaneScan, RunEnding
 
 HEAD = datetime(1, 1, 2, tzinfo=UTC)
 ALL_LANES = [Lane(tenant, priority) for tenant in (1, 2) for priority in (1, 5, 9)]
@@ -27,24 +27,24 @@ async def claim(
     room: int = 100,
     lanes: list[Lane] | None = None,
     in_force: InForce | None = None,
-) -> list[Claimed]:
+) -> list[ClaimedRun]:
     return await claim_guarded(
         world.conn,
         session_id=session_id,
         queue_id=world.queue_id,
         kind_ids=[world.kind_id],
-        walks=[Walk(lane, HEAD, UUID(int=0), room) for lane in lanes or ALL_LANES],
+        walks=[LaneScan(lane, HEAD, UUID(int=0), room) for lane in lanes or ALL_LANES],
         room=room,
         in_force=in_force or await gates_in_force(world.conn, [world.queue_id]),
     )
 
 
-async def finish(world: World, session_id: UUID, runs: list[Claimed]) -> None:
-    endings = [Ending(run.id, run.attempt, RunState.SUCCEEDED) for run in runs]
-    await live_runs.finish(world.conn, session_id=session_id, endings=endings)
+async def finish(world: World, session_id: UUID, runs: list[ClaimedRun]) -> None:
+    endings = [RunEnding(run.id, run.attempt, RunState.SUCCEEDED) for run in runs]
+    await live_runs.finish_runs(world.conn, session_id=session_id, endings=endings)
 
 
-def by_tenant(runs: list[Claimed]) -> dict[int, int]:
+def by_tenant(runs: list[ClaimedRun]) -> dict[int, int]:
     return {tenant: sum(run.tenant_id == tenant for run in runs) for tenant in (1, 2)}
 
 
@@ -124,7 +124,7 @@ async def test_many_claimers_of_both_sorts_never_exceed_the_limits(
     await a_second_tenant(world)
     await gates.limit_queue(world.conn, world.queue_id, GateLimits(max_running=9))
     await gates.limit_tenant(world.conn, 1, GateLimits(max_running=5))
-    own = await gates.put(world.conn, 1, "key:k", GateLimits(max_running=2))
+    own = await gates.put_gate(world.conn, 1, "key:k", GateLimits(max_running=2))
     for priority in (1, 5, 9):
         await world.runs(20, priority=priority)
     await world.runs(40, tenant_id=2)
@@ -136,7 +136,7 @@ async def test_many_claimers_of_both_sorts_never_exceed_the_limits(
     async def work(place: int) -> int:
         mine = await World(conns[place]).begin()
         session, chance, done = workers[place], random.Random(place), 0
-        gated, runs = GatedClaims(), list[Claimed]()
+        gated, runs = GatedClaims(), list[ClaimedRun]()
         while await mine.conn.fetchval("select exists (select 1 from rota.live_runs)"):
             runs += await claim(mine, session, room=4)
             runs += await gated.claim(
@@ -213,9 +213,9 @@ async def test_the_place_of_a_dead_worker_is_free_once_its_run_is_taken_back(wor
     await claim(world, dying)
 
     before = await claim(world, other)
-    await sessions.close(world.conn, dying)
-    await sessions.expire(world.conn, sight=ALWAYS_SEEN)
-    await live_runs.reclaim(world.conn, sight=ALWAYS_SEEN)
+    await sessions.close_session(world.conn, dying)
+    await sessions.expire_sessions(world.conn, sight=ALWAYS_SEEN)
+    await live_runs.reclaim_runs(world.conn, sight=ALWAYS_SEEN)
     after = await claim(world, other)
 
     assert (len(before), len(after)) == (0, 1)

@@ -15,7 +15,7 @@ from rota.config.settings import Worker
 from rota.core.limits import GateLimits
 from rota.core.states import RunState
 from rota.flow.observe.explaining import explain
-from rota.store import gates, names, tenant_queues, tenants
+from rota.store import gates, interning, tenant_queues, tenants
 
 
 @dataclass
@@ -42,8 +42,8 @@ async def two(database: str) -> AsyncIterator[Two]:
         async def echo(_context: object, payload: object) -> object:
             return payload
 
-        acme = (await tenants.create(shop.conn, name="acme")).id
-        globex = (await tenants.create(shop.conn, name="globex")).id
+        acme = (await tenants.create_tenant(shop.conn, name="acme")).id
+        globex = (await tenants.create_tenant(shop.conn, name="globex")).id
         yield Two(shop, acme, globex)
 
 
@@ -70,7 +70,7 @@ async def test_a_run_of_another_tenant_is_not_claimed_though_it_came_first(two: 
 
 async def test_a_gated_run_of_another_tenant_is_not_claimed(two: Two) -> None:
     gate = {
-        tenant: await gates.put(two.shop.conn, tenant, "key:k", GateLimits(max_running=5))
+        tenant: await gates.put_gate(two.shop.conn, tenant, "key:k", GateLimits(max_running=5))
         for tenant in (two.acme, two.globex)
     }
     early = CLOCK.now() - timedelta(minutes=1)
@@ -113,7 +113,7 @@ async def test_a_queue_may_have_other_tenants_than_its_worker(two: Two) -> None:
 async def test_a_tenant_that_is_created_later_is_served_and_named_at_the_start(two: Two) -> None:
     async with two.shop.worker(serving("initech")):
         warned = [each for each in two.shop.events if type(each).__name__ == "TenantsUnknown"]
-        initech = (await tenants.create(two.shop.conn, name="initech")).id
+        initech = (await tenants.create_tenant(two.shop.conn, name="initech")).id
         done = await two.shop.ends(await two.submit(initech))
 
     assert [each.tenants for each in warned] == [("initech",)]  # type: ignore[attr-defined]
@@ -123,9 +123,9 @@ async def test_a_tenant_that_is_created_later_is_served_and_named_at_the_start(t
 async def test_a_pause_of_a_tenants_queue_holds_its_runs_only(two: Two) -> None:
     """Also those with gates; the queue of the same name of another tenant goes on."""
     conn = two.shop.conn
-    queue_id = await names.queue_id(conn, "default")
-    gate = await gates.put(conn, two.globex, "key:k", GateLimits(max_running=5))
-    await tenant_queues.pause(conn, tenant_id=two.globex, queue_id=queue_id, by="ada")
+    queue_id = await interning.intern_queue(conn, "default")
+    gate = await gates.put_gate(conn, two.globex, "key:k", GateLimits(max_running=5))
+    await tenant_queues.pause_queue(conn, tenant_id=two.globex, queue_id=queue_id, by="ada")
     early = CLOCK.now() - timedelta(minutes=1)
     held = [
         await two.submit(two.globex, due_at=early),
@@ -136,7 +136,7 @@ async def test_a_pause_of_a_tenants_queue_holds_its_runs_only(two: Two) -> None:
             await two.shop.ends(await two.submit(two.acme))
         states = [(await two.shop.look(run_id)).state for run_id in held]
         why = await two.why(two.globex, held[0])
-        await tenant_queues.pause(conn, tenant_id=two.globex, queue_id=queue_id, paused=False)
+        await tenant_queues.pause_queue(conn, tenant_id=two.globex, queue_id=queue_id, paused=False)
         done = [(await two.shop.ends(run_id)).state for run_id in held]
 
     assert states == [RunState.QUEUED, RunState.QUEUED]
@@ -148,9 +148,9 @@ async def test_a_pause_of_a_tenants_queue_holds_its_runs_only(two: Two) -> None:
 async def test_a_limit_of_a_tenants_queue_holds_its_runs_only(two: Two) -> None:
     """One at a time, of runs with gates and of others together."""
     conn = two.shop.conn
-    queue_id = await names.queue_id(conn, "default")
-    gate = await gates.put(conn, two.globex, "key:k", GateLimits(max_running=5))
-    await tenant_queues.limit(
+    queue_id = await interning.intern_queue(conn, "default")
+    gate = await gates.put_gate(conn, two.globex, "key:k", GateLimits(max_running=5))
+    await tenant_queues.limit_queue(
         conn, tenant_id=two.globex, queue_id=queue_id, limits=GateLimits(max_running=1)
     )
     running: dict[int, int] = {}
@@ -183,6 +183,6 @@ async def test_the_session_says_whom_a_worker_serves(two: Two) -> None:
     settings = serving("acme", queues=("default", "gpu"), queue_tenants={"gpu": ("*",)})
     async with two.shop.worker(settings):
         serves = await two.shop.conn.fetchval("select serves from rota.sessions")
-    gpu = await names.queue_id(two.shop.conn, "gpu")
+    gpu = await interning.intern_queue(two.shop.conn, "gpu")
 
     assert json.loads(serves) == {"tenants": ["acme"], "queues": {str(gpu): ["*"]}}

@@ -9,31 +9,31 @@ from rota.flow.events.forgetting import Forgetting
 from rota.flow.events.taking import take
 from rota.flow.record.keeping_days import KeepingDays
 from rota.store import partitions
-from rota.store.fitness import database_time
-from rota.store.pool import Access, open_pool
+from rota.store.pool import DatabaseAccess, open_pool
+from rota.store.server_check import read_database_time
 
 
 async def test_days_of_events_are_dropped_by_a_time_of_their_own(database: str) -> None:
-    async with open_pool(Access(url=database), size=1) as pool:
+    async with open_pool(DatabaseAccess(url=database), size=1) as pool:
         async with pool.acquire() as conn:
-            today = (await database_time(conn)).date()
-            await partitions.make_ahead(conn, today=today - timedelta(days=12), ahead=0)
+            today = (await read_database_time(conn)).date()
+            await partitions.create_ahead(conn, today=today - timedelta(days=12), ahead=0)
         days = timedelta(days=1)
         duty = KeepingDays(pool=pool, ahead=2 * days, keep=30 * days, keep_events=9 * days)
 
         await duty.tick()
 
         async with pool.acquire() as conn:
-            events = await partitions.days(conn, "events")
-            runs = await partitions.days(conn, "runs")
+            events = await partitions.read_days(conn, "events")
+            runs = await partitions.read_days(conn, "runs")
     assert (min(runs) < today - 10 * days, min(events) >= today - 10 * days) == (True, True)
     assert today in events
 
 
 async def test_an_old_key_is_forgotten_and_a_young_one_is_not(database: str) -> None:
-    async with open_pool(Access(url=database), size=1) as pool:
+    async with open_pool(DatabaseAccess(url=database), size=1) as pool:
         async with pool.acquire() as conn:
-            now = await database_time(conn)
+            now = await read_database_time(conn)
             for age in (31, 29):
                 then = now - timedelta(days=age)
                 event = NewEvent(type="a", source="s", id=str(age))

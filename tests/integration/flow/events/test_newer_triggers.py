@@ -13,7 +13,7 @@ from rota.core.submissions import JobSpec
 from rota.flow.events.ripening import ripen
 from rota.flow.events.taking import Taken, take
 from rota.flow.submit.submitting import submit
-from rota.store import arrivals
+from rota.store import events
 
 PAID = NewEvent(type="order.paid", source="shop", id="1", data={"amount": 150})
 
@@ -55,7 +55,7 @@ async def test_a_field_that_is_not_known_at_any_level_changes_nothing(world: Wor
 
     answer = await taken(world)
 
-    row = await arrivals.read_event(world.conn, answer.events[0].event_id, tenant_id=1)
+    row = await events.read_event(world.conn, answer.events[0].event_id, tenant_id=1)
     told = {UUID(each["job_id"]): each["outcome"] for each in json.loads(row.matches)}
     assert set(await runs(world)) == simple
     assert set(told) == simple | gathered
@@ -80,7 +80,7 @@ async def test_a_trigger_that_is_not_known_is_on_record_with_the_event(
     answer = await taken(world)
 
     assert await runs(world) == [known]
-    row = await arrivals.read_event(world.conn, answer.events[0].event_id, tenant_id=1)
+    row = await events.read_event(world.conn, answer.events[0].event_id, tenant_id=1)
     told = {each["job_id"]: each for each in json.loads(row.matches)}
     assert told[newer.hex]["outcome"] == "failed"
     assert "waits for a process of a newer version" in told[newer.hex]["why"]

@@ -21,7 +21,7 @@ from rota.flow.events.taking import Taken, take
 from rota.flow.submit import changing
 from rota.flow.submit.changing import Edit
 from rota.flow.submit.submitting import submit
-from rota.store import arrivals, tenants
+from rota.store import events, tenants
 from rota.store.transaction import transaction
 
 PAID = NewEvent(type="order.paid", source="shop", id="1", data={"amount": 150, "customer": "ada"})
@@ -46,7 +46,7 @@ async def runs(world: World) -> list[tuple[UUID, Any]]:
 
 
 async def matches(world: World, event_id: UUID) -> list[dict[str, str]]:
-    row = await arrivals.read_event(world.conn, event_id, tenant_id=1)
+    row = await events.read_event(world.conn, event_id, tenant_id=1)
     told: list[dict[str, str]] = json.loads(row.matches)
     return told
 
@@ -273,7 +273,7 @@ async def test_a_payload_without_the_key_of_a_limit_is_no_run(world: World) -> N
 
 
 async def test_more_runs_than_the_quota_lets_wait_refuse_all_of_a_batch(world: World) -> None:
-    await tenants.update(world.conn, 1, quotas=Quotas(max_queued=2))
+    await tenants.update_tenant(world.conn, 1, quotas=Quotas(max_queued=2))
     await job(world, "order.paid")
     events = [NewEvent(type="order.paid", id=str(n)) for n in range(3)]
 
@@ -329,7 +329,7 @@ async def test_whoever_dies_before_the_commit_has_taken_nothing(
 
 
 async def test_tenants_do_not_see_each_others_events(world: World) -> None:
-    other = (await tenants.create(world.conn, name="other")).id
+    other = (await tenants.create_tenant(world.conn, name="other")).id
     await job(world, "*")
 
     answer = await take(world.conn, other, [PAID], now=world.now, new_id=world.new_id)

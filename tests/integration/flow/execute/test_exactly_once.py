@@ -110,7 +110,9 @@ async def test_workers_say_which_kinds_can_be_exactly_once(shop: Shop) -> None:
         rows = await shop.conn.fetch(
             "select name, exactly_once from rota.kinds where exactly_once is not null"
         )
-        incapable = await kinds.without_exactly_once(shop.conn, ["thread", "outside", "unknown"])
+        incapable = await kinds.find_without_exactly_once(
+            shop.conn, ["thread", "outside", "unknown"]
+        )
 
     assert {row[0]: row[1] for row in rows} == {"thread": True, "outside": False}
     assert incapable == {"outside"}
@@ -216,7 +218,7 @@ async def test_a_thread_that_does_not_stop_keeps_no_transaction_open(shop: Shop)
     run_id = await shop.submit("stubborn", policy=Policy(grace=timedelta(milliseconds=100)))
     async with shop.worker():
         await asyncio.to_thread(inside.wait)
-        await live_runs.cancel(shop.conn, ids=[run_id])
+        await live_runs.cancel_runs(shop.conn, ids=[run_id])
         run = await shop.ends(run_id)
         await until(lambda: no_transaction_is_open(shop))
         end.set()
@@ -270,7 +272,7 @@ async def test_a_thread_whose_run_is_somebody_elses_leaves_no_effect(shop: Shop)
     run_id = await shop.submit("pay", policy=EXACTLY)
     async with shop.worker():
         await asyncio.to_thread(inside.wait)
-        await live_runs.cancel_now(shop.conn, ids=[run_id])
+        await live_runs.cancel_runs_now(shop.conn, ids=[run_id])
         taken.set()
 
         async def was_seen() -> bool:

@@ -86,7 +86,7 @@ async def test_a_run_that_was_cancelled_first_leaves_no_effect(shop: Shop) -> No
     run_id = await shop.submit("pay", policy=EXACTLY)
     async with shop.worker():
         await asyncio.to_thread(inside.wait)
-        await live_runs.cancel(shop.conn, ids=[run_id])
+        await live_runs.cancel_runs(shop.conn, ids=[run_id])
         cancelled.set()
         run = await shop.ends(run_id)
 
@@ -108,7 +108,7 @@ async def test_a_run_that_somebody_else_owns_leaves_no_effect(shop: Shop) -> Non
     run_id = await shop.submit("pay", policy=EXACTLY)
     async with shop.worker():
         await asyncio.to_thread(inside.wait)
-        await live_runs.cancel_now(shop.conn, ids=[run_id])
+        await live_runs.cancel_runs_now(shop.conn, ids=[run_id])
         taken.set()
 
     assert await effects(shop) == 0
@@ -124,7 +124,7 @@ async def test_a_dead_letter_comes_back_under_its_id_with_attempts_that_go_on(sh
     run_id = await shop.submit("fixed later", "bad")
     async with shop.worker():
         await shop.reaches(run_id, RunState.DEAD)
-        replayed = await live_runs.replay(shop.conn, ids=[run_id], payload='"good"')
+        replayed = await live_runs.requeue_runs(shop.conn, ids=[run_id], payload='"good"')
         run = await shop.reaches(run_id, RunState.SUCCEEDED)
 
     assert replayed == [run_id]
@@ -141,7 +141,7 @@ async def test_what_has_succeeded_cannot_be_replayed(shop: Shop) -> None:
     async with shop.worker():
         await shop.ends(run_id)
 
-    assert await live_runs.replay(shop.conn, ids=[run_id]) == []
+    assert await live_runs.requeue_runs(shop.conn, ids=[run_id]) == []
     assert (await shop.look(run_id)).state is RunState.SUCCEEDED
 
 
@@ -204,8 +204,8 @@ async def test_a_run_that_is_asked_for_again_while_it_ends_is_not_made_twice(sho
 
     async with open_connection(shop.access) as other:
         async with shop.conn.transaction():
-            await live_runs.cancel_now(shop.conn, ids=[run_id])
-            asking = asyncio.create_task(live_runs.insert_many(other, [again]))
+            await live_runs.cancel_runs_now(shop.conn, ids=[run_id])
+            asking = asyncio.create_task(live_runs.insert_runs(other, [again]))
             await until(lambda: waits_for_a_lock(shop))
         made = await asking
 

@@ -103,10 +103,12 @@ async def test_a_worker_whose_loop_is_blocked_goes_on_beating(shop: Shop) -> Non
     run_id = await shop.submit("blocking")
     async with shop.worker(patient) as worker:
         await shop.reaches(run_id, RunState.RUNNING)
-        first = (await sessions.live(shop.conn, sessions.Role.WORKER))[0].beat_at
+        first = (await sessions.read_live_sessions(shop.conn, sessions.SessionRole.WORKER))[
+            0
+        ].beat_at
 
         async def beats_on() -> bool:
-            (session,) = await sessions.live(shop.conn, sessions.Role.WORKER)
+            (session,) = await sessions.read_live_sessions(shop.conn, sessions.SessionRole.WORKER)
             return session.beat_at > first + 2 * QUICK.lease
 
         assert await until(beats_on)
@@ -176,7 +178,7 @@ async def test_a_running_run_that_is_cancelled_stops_and_ends_as_cancelled(shop:
     run_id = await shop.submit("endless")
     async with shop.worker():
         await shop.reaches(run_id, RunState.RUNNING)
-        await live_runs.cancel(shop.conn, ids=[run_id])
+        await live_runs.cancel_runs(shop.conn, ids=[run_id])
         run = await shop.ends(run_id)
 
     assert (run.state, run.attempt) == (RunState.CANCELLED, 1)
@@ -194,7 +196,7 @@ async def test_a_run_cancelled_by_force_is_over_before_its_handler_knows(shop: S
     run_id = await shop.submit("busy")
     async with shop.worker():
         await shop.reaches(run_id, RunState.RUNNING)
-        forced = await live_runs.cancel_now(shop.conn, ids=[run_id])
+        forced = await live_runs.cancel_runs_now(shop.conn, ids=[run_id])
         run = await shop.look(run_id)
         freed.set()
 
@@ -221,7 +223,7 @@ async def test_a_draining_worker_lets_its_runs_end(shop: Shop) -> None:
 
     assert ending.exit_code == 0
     assert (await shop.look(run_id)).state is RunState.SUCCEEDED
-    assert await sessions.live(shop.conn, sessions.Role.WORKER) == []
+    assert await sessions.read_live_sessions(shop.conn, sessions.SessionRole.WORKER) == []
     assert (await shop.look(late)).state in {RunState.SUCCEEDED, RunState.QUEUED}
 
 
@@ -262,7 +264,7 @@ async def test_a_worker_whose_session_was_buried_ends_itself_and_records_nothing
         await shop.conn.execute("update rota.sessions set expires_at = '-infinity'")
         ending = await worker.node
         freed.set()
-    await live_runs.reclaim(shop.conn, sight=ALWAYS_SEEN)
+    await live_runs.reclaim_runs(shop.conn, sight=ALWAYS_SEEN)
 
     run = await shop.look(run_id)
     assert ending.exit_code == 1
@@ -282,7 +284,7 @@ async def test_the_third_lost_worker_quarantines_the_run(shop: Shop) -> None:
             await shop.reaches(run_id, RunState.RUNNING)
             await shop.conn.execute("update rota.sessions set expires_at = '-infinity'")
             await worker.node
-        await live_runs.reclaim(shop.conn, sight=ALWAYS_SEEN)
+        await live_runs.reclaim_runs(shop.conn, sight=ALWAYS_SEEN)
     freed.set()
 
     run = await shop.look(run_id)

@@ -19,8 +19,8 @@ from rota.core.log_events import ResultsDiscarded, WorkerIsolated, WorkersExpire
 from rota.core.outcome import Guarantee
 from rota.core.policy import Policy
 from rota.core.states import RunState
-from rota.store import names
-from rota.store.pool import Access
+from rota.store import interning
+from rota.store.pool import DatabaseAccess
 
 ONCE = Policy(guarantee=Guarantee.AT_MOST_ONCE)
 
@@ -35,7 +35,7 @@ async def proxy(database: str) -> AsyncIterator[DatabaseProxy]:
 async def shop(database: str, proxy: DatabaseProxy) -> AsyncIterator[Shop]:
     """Its workers reach the database through the proxy, the test does so directly."""
     async with open_shop(database) as opened:
-        opened.access = Access(url=proxy.url, connect=timedelta(seconds=1))
+        opened.access = DatabaseAccess(url=proxy.url, connect_timeout=timedelta(seconds=1))
         yield opened
 
 
@@ -92,9 +92,9 @@ async def recurring_job(shop: Shop, kind: str, *, overlap: str) -> UUID:
         "insert into rota.jobs (id, tenant_id, name, kind_id, queue_id, policy_id, overlap,"
         " schedule) values (gen_random_uuid(), 1, 'job', $1, $2, $3, $4::text::rota.overlap,"
         ' \'{"every": "PT1H"}\') returning id',
-        await names.kind_id(shop.conn, kind),
-        await names.queue_id(shop.conn, "default"),
-        await names.policy_id(shop.conn, policy),
+        await interning.intern_kind(shop.conn, kind),
+        await interning.intern_queue(shop.conn, "default"),
+        await interning.intern_policy(shop.conn, policy),
         overlap,
     )
     assert isinstance(row, UUID)
@@ -171,7 +171,7 @@ async def test_a_worker_that_is_cut_off_alone_loses_its_run_and_its_result(
     async with shop.worker() as alone:
         await until(step.has_begun)
         proxy.fall_silent()
-        shop.access = Access(url=database)
+        shop.access = DatabaseAccess(url=database)
         async with shop.worker():
             await until(lambda: step.has_begun(2))
             still_runs = not await step.has_left(1)
@@ -202,7 +202,7 @@ async def test_an_attempt_that_forbids_overlap_has_stopped_before_its_successor_
     async with shop.worker(settings) as alone:
         await until(step.has_begun)
         proxy.fall_silent()
-        shop.access = Access(url=database)
+        shop.access = DatabaseAccess(url=database)
         async with shop.worker():
             await until(lambda: step.has_begun(2))
             step.let_go()
@@ -276,7 +276,7 @@ async def test_a_run_whose_job_cannot_be_read_was_never_started_and_is_not_lost(
     """It is handed back, at most once or not, and runs when its job can be read (E2)."""
     step = serve(shop)
     step.let_go()
-    shop.access = Access(url=database, lock=timedelta(milliseconds=100))
+    shop.access = DatabaseAccess(url=database, lock_timeout=timedelta(milliseconds=100))
     run_id = await shop.submit("step", policy=ONCE)
     async with shop.worker():
         async with shop.conn.transaction():

@@ -15,7 +15,7 @@ from rota.core.outcome import Guarantee
 from rota.core.policy import Policy
 from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
 from rota.core.states import RunState
-from rota.store import logs, notes
+from rota.store import checkpoints, logs
 
 AT_ONCE = RetryPolicy(
     max_retries=2, growth=DelayGrowth.CONSTANT, base_delay=timedelta(0), jitter=RetryJitter.NONE
@@ -90,7 +90,7 @@ async def test_the_traceback_of_a_failure_is_in_the_log_as_an_error(shop: Shop) 
     run_id = await shop.submit("broken", policy=Policy(retries=RetryPolicy(max_retries=0)))
     async with shop.worker():
         await shop.ends(run_id)
-    pieces = await logs.read(shop.conn, run_id)
+    pieces = await logs.read_lines(shop.conn, run_id)
     said = b"".join(each.chunk for each in pieces if each.stream == Stream.ERROR)
 
     assert said.startswith(b"Traceback")
@@ -240,8 +240,8 @@ async def test_progress_and_output_can_be_seen_while_the_run_goes_on(shop: Shop)
         await asyncio.Event().wait()
 
     async def seen() -> bool:
-        note = (await notes.get(shop.conn, [run_id])).get(run_id)
-        said = b"".join(line.chunk for line in await logs.read(shop.conn, run_id))
+        note = (await checkpoints.get_notes(shop.conn, [run_id])).get(run_id)
+        said = b"".join(line.chunk for line in await logs.read_lines(shop.conn, run_id))
         return bool(note and note.progress == 0.25 and b"first line" in said)
 
     run_id = await shop.submit("chatty", policy=Policy(timeout=timedelta(seconds=30)))
@@ -263,7 +263,7 @@ async def test_output_is_kept_in_order_and_cut_at_a_megabyte(shop: Shop) -> None
     run_id = await shop.submit("loud")
     async with shop.worker(patient):
         await shop.ends(run_id)
-    pieces = await logs.read(shop.conn, run_id, most=10_000)
+    pieces = await logs.read_lines(shop.conn, run_id, limit=10_000)
     said = b"".join(piece.chunk for piece in pieces).splitlines()
 
     assert said[0] == b"line 00000000 of sixty thousand"

@@ -22,7 +22,7 @@ from rota.core.states import RunState
 from rota.executors.http import Guard, HttpExecutor
 from rota.executors.shell import ShellExecutor
 from rota.store import logs, tenants
-from rota.store.live_runs import Run
+from rota.store.live_runs import StoredRun
 
 CANARY = "canary-7Zq4hT9w/+x=Vb2"
 AT_ONCE = Policy(
@@ -42,10 +42,10 @@ def keyed(shop: Shop, tmp_path: Path) -> Shop:
 
 
 async def output(shop: Shop, run_id: UUID) -> str:
-    return b"".join(line.chunk for line in await logs.read(shop.conn, run_id)).decode()
+    return b"".join(line.chunk for line in await logs.read_lines(shop.conn, run_id)).decode()
 
 
-def error_of(run: Run) -> dict[str, Any]:
+def error_of(run: StoredRun) -> dict[str, Any]:
     return dict(json.loads(run.reason or ""))
 
 
@@ -86,7 +86,7 @@ async def test_a_server_sees_the_values_and_nothing_of_ours_keeps_them(keyed: Sh
 async def test_whatever_a_handler_says_is_kept_without_the_value(keyed: Shop, way: str) -> None:
     await put(keyed.conn, "token", CANARY)
     keyed.others = (lambda: executor(way),)
-    runs: dict[str, Run] = {}
+    runs: dict[str, StoredRun] = {}
     async with keyed.worker():
         for then in ("return", "fail", "raise"):
             payload = {"token": "{{secret:token}}", "then": then}
@@ -142,7 +142,7 @@ async def failed_once(shop: Shop, run_id: UUID) -> bool:
 
 
 async def test_a_secret_that_is_not_there_fails_the_run_at_once_and_is_named(keyed: Shop) -> None:
-    other = await tenants.create(keyed.conn, name="other")
+    other = await tenants.create_tenant(keyed.conn, name="other")
     await put(keyed.conn, "theirs", CANARY, tenant_id=other.id)
     calls: list[Any] = []
 

@@ -176,7 +176,7 @@ async def test_a_run_that_waits_for_its_target_can_be_cancelled(shop: Shop) -> N
         run_id = await shop.submit("http", {"url": NOWHERE})
         await turned_away(shop, run_id)
 
-        await live_runs.cancel(shop.conn, ids=[run_id], reason='{"code": "cancelled"}')
+        await live_runs.cancel_runs(shop.conn, ids=[run_id], reason='{"code": "cancelled"}')
 
         assert (await shop.ends(run_id)).state is S.CANCELLED
 

@@ -32,8 +32,8 @@ async def test_an_older_attempt_that_ends_late_leaves_the_newer_one_vouched_for(
         async with shop.worker():
             run_id = await shop.submit("wait")
             await shop.reaches(run_id, RunState.RUNNING)
-            await live_runs.cancel_now(shop.conn, ids=[run_id])
-            await live_runs.replay(shop.conn, ids=[run_id])
+            await live_runs.cancel_runs_now(shop.conn, ids=[run_id])
+            await live_runs.requeue_runs(shop.conn, ids=[run_id])
             await until(is_second_begun)
 
             let_end(1)

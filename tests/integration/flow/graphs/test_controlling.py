@@ -17,7 +17,7 @@ from rota.flow.graphs.controlling import pause, resume, retry_failed
 from rota.flow.submit.cancelling import cancel
 from rota.flow.submit.reviving import retry
 from rota.flow.submit.triggering import submit_runs
-from rota.store import graphs, live_runs, names, revival
+from rota.store import graphs, interning, live_runs, requeue
 
 S = RunState
 
@@ -82,7 +82,7 @@ async def test_a_graph_run_that_is_asked_to_cancel_while_it_is_claimed_does_not_
     claimed = await graphing.claim("graph")
     assert await cancel_run(graphing, run_id) is S.CANCELLING
 
-    await graphs.unfold(
+    await graphs.expand_graphs(
         graphing.conn,
         session_id=await graphing.session(),
         runs=[(claimed[0].id, claimed[0].attempt)],
@@ -126,7 +126,7 @@ async def test_a_graph_run_past_its_deadline_expires_with_its_steps(graphing: Gr
         "update rota.live_runs set deadline_at = rota.now() where id = $1", run_id
     )
 
-    await live_runs.expire(graphing.conn)
+    await live_runs.expire_runs(graphing.conn)
     await graphing.advance()
 
     assert (await graphing.world.get(run_id)).state is S.EXPIRED
@@ -292,10 +292,10 @@ async def claim_gated(graphing: Graphing) -> int:
         graphing.conn,
         session_id=session,
         queue_id=graphing.world.queue_id,
-        kind_ids=[await names.kind_id(graphing.conn, "graph")],
+        kind_ids=[await interning.intern_kind(graphing.conn, "graph")],
         room=10,
     )
-    await graphs.unfold(
+    await graphs.expand_graphs(
         graphing.conn, session_id=session, runs=[(run.id, run.attempt) for run in taken]
     )
     return len(taken)
@@ -344,7 +344,7 @@ async def test_dead_steps_are_no_dead_letters_of_their_own(graphing: Graphing) -
     run_id = await graphing.run(steps("a"))
     await graphing.end_and_advance(run_id, "a", state="dead")
 
-    dead = await revival.find_dead(graphing.conn, BulkRunFilter(), tenant_id=1, most=10, batch=10)
+    dead = await requeue.find_dead(graphing.conn, BulkRunFilter(), tenant_id=1, limit=10, batch=10)
 
     assert dead == (1, [run_id])
 

@@ -137,7 +137,7 @@ async def test_an_end_that_cannot_be_told_to_the_steps_is_not_tried_for_ever(
     await graphing.conn.execute(
         "alter table rota.graph_runs add constraint refused check (ended_at is null)"
     )
-    await live_runs.cancel(graphing.conn, ids=[run_id])
+    await live_runs.cancel_runs(graphing.conn, ids=[run_id])
 
     await node.look()
 

@@ -22,7 +22,7 @@ from rota.core.states import RunState
 from rota.flow.graphs.advancing import Advancing
 from rota.store import graphs, live_runs, sessions
 from rota.store.driver import Connection
-from rota.store.live_runs import PutBack
+from rota.store.live_runs import ReturnedAttempt
 from rota.store.transaction import transaction
 
 S = RunState
@@ -46,29 +46,29 @@ async def held(graphing: Graphing) -> Held:
 
 
 async def finished(graphing: Graphing, step: Held) -> None:
-    ending = live_runs.Ending(step.id, step.attempt, S.DEAD)
-    await live_runs.finish(graphing.conn, session_id=step.session_id, endings=[ending])
+    ending = live_runs.RunEnding(step.id, step.attempt, S.DEAD)
+    await live_runs.finish_runs(graphing.conn, session_id=step.session_id, endings=[ending])
 
 
 async def put_back_after_a_cancel(graphing: Graphing, step: Held) -> None:
-    await live_runs.cancel(graphing.conn, ids=[step.id])
-    back = PutBack(step.id, step.attempt, S.RETRYING, "failed", 1, timedelta(0))
-    await live_runs.put_back(graphing.conn, session_id=step.session_id, attempts=[back])
+    await live_runs.cancel_runs(graphing.conn, ids=[step.id])
+    back = ReturnedAttempt(step.id, step.attempt, S.RETRYING, "failed", 1, timedelta(0))
+    await live_runs.put_back_runs(graphing.conn, session_id=step.session_id, attempts=[back])
 
 
 async def finished_after_a_cancel(graphing: Graphing, step: Held) -> None:
-    await live_runs.cancel(graphing.conn, ids=[step.id])
-    ending = live_runs.Ending(step.id, step.attempt, S.SUCCEEDED)
-    await live_runs.finish(graphing.conn, session_id=step.session_id, endings=[ending])
+    await live_runs.cancel_runs(graphing.conn, ids=[step.id])
+    ending = live_runs.RunEnding(step.id, step.attempt, S.SUCCEEDED)
+    await live_runs.finish_runs(graphing.conn, session_id=step.session_id, endings=[ending])
 
 
 async def cancelled_by_force(graphing: Graphing, step: Held) -> None:
-    await live_runs.cancel_now(graphing.conn, ids=[step.id])
+    await live_runs.cancel_runs_now(graphing.conn, ids=[step.id])
 
 
 async def cancelled_while_it_waits(graphing: Graphing, step: Held) -> None:
     await hand_back(graphing, step)
-    await live_runs.cancel(graphing.conn, ids=[step.id])
+    await live_runs.cancel_runs(graphing.conn, ids=[step.id])
 
 
 async def expired(graphing: Graphing, step: Held) -> None:
@@ -76,7 +76,7 @@ async def expired(graphing: Graphing, step: Held) -> None:
     await graphing.conn.execute(
         "update rota.live_runs set deadline_at = rota.now() where id = $1", step.id
     )
-    await live_runs.expire(graphing.conn)
+    await live_runs.expire_runs(graphing.conn)
 
 
 async def lost(graphing: Graphing, step: Held) -> None:
@@ -90,19 +90,19 @@ async def quarantined(graphing: Graphing, step: Held) -> None:
 
 
 async def cancelled_and_lost(graphing: Graphing, step: Held) -> None:
-    await live_runs.cancel(graphing.conn, ids=[step.id])
+    await live_runs.cancel_runs(graphing.conn, ids=[step.id])
     await lose_worker(graphing)
 
 
 async def hand_back(graphing: Graphing, step: Held) -> None:
-    back = PutBack(step.id, step.attempt, S.QUEUED, "released", 0, timedelta(0))
-    await live_runs.put_back(graphing.conn, session_id=step.session_id, attempts=[back])
+    back = ReturnedAttempt(step.id, step.attempt, S.QUEUED, "released", 0, timedelta(0))
+    await live_runs.put_back_runs(graphing.conn, session_id=step.session_id, attempts=[back])
 
 
 async def lose_worker(graphing: Graphing) -> None:
     await graphing.world.advance(minutes=5)
-    await sessions.expire(graphing.conn, sight=ALWAYS_SEEN)
-    await live_runs.reclaim(graphing.conn, sight=ALWAYS_SEEN)
+    await sessions.expire_sessions(graphing.conn, sight=ALWAYS_SEEN)
+    await live_runs.reclaim_runs(graphing.conn, sight=ALWAYS_SEEN)
 
 
 WAYS: dict[End, str] = {
@@ -141,7 +141,7 @@ def test_no_statement_ends_runs_that_may_be_steps_and_leaves_no_mark() -> None:
         "cursors/move.sql",
         "jobs/record.sql",
         "jobs/supersede.sql",
-        "graphs/unfold.sql",
+        "graphs/expand.sql",
         "submission_changes/cancel_scheduled.sql",
     }
     folder = files("rota.store").joinpath("sql")
@@ -174,13 +174,13 @@ async def test_members_that_end_together_leave_one_mark(graphing: Graphing) -> N
     )
     taken = await graphing.claim("noop")
 
-    await live_runs.finish(
+    await live_runs.finish_runs(
         graphing.conn,
         session_id=await graphing.session(),
-        endings=[live_runs.Ending(run.id, run.attempt, S.SUCCEEDED) for run in taken],
+        endings=[live_runs.RunEnding(run.id, run.attempt, S.SUCCEEDED) for run in taken],
     )
 
-    (mark,) = await graphs.take_marks(graphing.conn, [run_id])
+    (mark,) = await graphs.take_completions(graphing.conn, [run_id])
     assert (mark.step, mark.state, mark.ended, mark.members) == (0, "succeeded", 2, 2)
 
 
@@ -243,15 +243,15 @@ async def test_cp_d2_two_parents_that_end_at_once_begin_the_child_once(
     rows = await graphing.conn.fetch(
         "select id, attempt from rota.live_runs where graph_run_id = $1 order by step", run_id
     )
-    mine, theirs = (live_runs.Ending(row[0], row[1], S.SUCCEEDED) for row in rows)
+    mine, theirs = (live_runs.RunEnding(row[0], row[1], S.SUCCEEDED) for row in rows)
     session = await graphing.session()
     other = graphing.another(second)
 
     async with transaction(graphing.conn):
-        await live_runs.finish(graphing.conn, session_id=session, endings=[mine])
+        await live_runs.finish_runs(graphing.conn, session_id=session, endings=[mine])
         await graphing.advancing._within(graphing.conn, [run_id])
         async with transaction(second):
-            await live_runs.finish(second, session_id=session, endings=[theirs])
+            await live_runs.finish_runs(second, session_id=session, endings=[theirs])
         # The lock is taken: the second leaves the graph run alone, and its mark stays.
         assert await other.advance(second, [run_id]) == set()
     assert list(await graphing.live(run_id)) == []
@@ -269,16 +269,16 @@ async def test_cp_d3_an_ending_that_is_rolled_back_begins_nothing(
     run_id = await graphing.run(steps("a", "b: a"))
     await graphing.claim("noop")
     step = await held(graphing)
-    ending = live_runs.Ending(step.id, step.attempt, S.SUCCEEDED)
+    ending = live_runs.RunEnding(step.id, step.attempt, S.SUCCEEDED)
 
     doomed = second.transaction()
     await doomed.start()
-    await live_runs.finish(second, session_id=step.session_id, endings=[ending])
+    await live_runs.finish_runs(second, session_id=step.session_id, endings=[ending])
     await graphing.advance()
     await doomed.rollback()
     await graphing.advance()
     nothing = list(await graphing.live(run_id))
-    await live_runs.finish(graphing.conn, session_id=step.session_id, endings=[ending])
+    await live_runs.finish_runs(graphing.conn, session_id=step.session_id, endings=[ending])
     await graphing.advance()
 
     assert nothing == ["a"]
@@ -307,8 +307,8 @@ async def test_many_nodes_that_advance_at_once_begin_every_step_once(
 
     async def work(conn: Connection, mine: list[tuple[object, int]], node: Advancing) -> None:
         for run, attempt in mine:
-            ending = live_runs.Ending(run, attempt, S.SUCCEEDED)  # type: ignore[arg-type]
-            await live_runs.finish(conn, session_id=session, endings=[ending])
+            ending = live_runs.RunEnding(run, attempt, S.SUCCEEDED)  # type: ignore[arg-type]
+            await live_runs.finish_runs(conn, session_id=session, endings=[ending])
             await node.advance(conn, [run_id])
 
     await asyncio.gather(

@@ -15,7 +15,7 @@ from tests.support.graphing import Graphing
 from rota.core.states import RunState
 from rota.flow.graphs.controlling import retry_failed
 from rota.store import live_runs
-from rota.store.live_runs import Ending, PutBack
+from rota.store.live_runs import ReturnedAttempt, RunEnding
 
 S = RunState
 NOW = timedelta(0)
@@ -72,19 +72,19 @@ class Play:
         for run in taken:
             name = await self._name(run.id)
             if self.chance.random() < 0.1:
-                back.append(PutBack(run.id, run.attempt, S.QUEUED, "released", 0, NOW))
+                back.append(ReturnedAttempt(run.id, run.attempt, S.QUEUED, "released", 0, NOW))
             elif self.outcomes[name] == oracle.STOPPED:
-                await live_runs.cancel(self.conn, ids=[run.id])
-                endings.append(Ending(run.id, run.attempt, S.SUCCEEDED))
+                await live_runs.cancel_runs(self.conn, ids=[run.id])
+                endings.append(RunEnding(run.id, run.attempt, S.SUCCEEDED))
             else:
                 state = self.chance.choice(ENDS[self.outcomes[name]])
                 result = f'{{"n": {self.numbers[name]}}}' if state is S.SUCCEEDED else None
-                endings.append(Ending(run.id, run.attempt, state, None, result))
+                endings.append(RunEnding(run.id, run.attempt, state, None, result))
         if back:
-            await live_runs.put_back(self.conn, session_id=session, attempts=back)
+            await live_runs.put_back_runs(self.conn, session_id=session, attempts=back)
         middle = self.chance.randint(0, len(endings))
         for some in filter(None, (endings[:middle], endings[middle:])):
-            await live_runs.finish(self.conn, session_id=session, endings=some)
+            await live_runs.finish_runs(self.conn, session_id=session, endings=some)
             if self.chance.random() < 0.5:
                 await self._advance()
 

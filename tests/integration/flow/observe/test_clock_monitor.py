@@ -16,7 +16,7 @@ from rota.flow.observe.clock_monitor import WARNING_INTERVAL_S, ClockMonitor
 from rota.runtime.clock import MovedClock, SystemClock
 from rota.runtime.database_clock import DatabaseClock
 from rota.store.driver import Connection
-from rota.store.pool import Access, Line
+from rota.store.pool import DatabaseAccess, DedicatedConnection
 
 E = TypeVar("E")
 SECOND = timedelta(seconds=1)
@@ -121,7 +121,9 @@ async def test_a_server_that_stays_silent_counts_as_away() -> None:
     heard: list[StoreUnavailable] = []
     clock = SystemClock()
     async with silence() as silent, asyncio.timeout(60):
-        line = Line(Access(url=f"postgresql://rota@127.0.0.1:{silent.port}/rota"))
+        line = DedicatedConnection(
+            DatabaseAccess(url=f"postgresql://rota@127.0.0.1:{silent.port}/rota")
+        )
         monitor = ClockMonitor(
             source=line,
             clock=clock,

@@ -13,9 +13,9 @@ from rota.core.limits import GateLimits, RateLimit
 from rota.core.states import INITIAL_STATES, RunState
 from rota.flow.dispatch.gated import GatedClaims
 from rota.flow.observe.explaining import Explanation, explain
-from rota.store import gates, live_runs, names, sessions
-from rota.store.live_runs import Claimed, Ending, PutBack
-from rota.store.sessions import NewSession, Role
+from rota.store import gates, interning, live_runs, sessions
+from rota.store.live_runs import ClaimedRun, ReturnedAttempt, RunEnding
+from rota.store.sessions import NewSession, SessionRole
 
 S = RunState
 NOON = "2026-07-01 12:00:00 UTC"
@@ -29,12 +29,14 @@ async def why(world: World, run_id: UUID, *, tenant_id: int = 1) -> Explanation:
 async def worker(world: World, *, slots: int = 100, **given: Any) -> UUID:
     """A live worker that serves the world's queue and kind, unless told otherwise."""
     serves = {"queues": (world.queue_id,), "kinds": (world.kind_id,)} | given
-    session = NewSession(id=world.new_id(), role=Role.WORKER, name="host:1", slots=slots, **serves)
+    session = NewSession(
+        id=world.new_id(), role=SessionRole.WORKER, name="host:1", slots=slots, **serves
+    )
     await sessions.open_session(world.conn, session, ttl=TTL)
     return session.id
 
 
-async def claim_gated(world: World, session_id: UUID) -> list[Claimed]:
+async def claim_gated(world: World, session_id: UUID) -> list[ClaimedRun]:
     return await GatedClaims().claim(
         world.conn,
         session_id=session_id,
@@ -45,19 +47,23 @@ async def claim_gated(world: World, session_id: UUID) -> list[Claimed]:
 
 
 async def end(
-    world: World, session_id: UUID, run: Claimed, state: RunState, reason: str | None = None
+    world: World, session_id: UUID, run: ClaimedRun, state: RunState, reason: str | None = None
 ) -> None:
-    ending = Ending(run.id, run.attempt, state, 1, None, reason)
-    await live_runs.finish(world.conn, session_id=session_id, endings=[ending])
+    ending = RunEnding(run.id, run.attempt, state, 1, None, reason)
+    await live_runs.finish_runs(world.conn, session_id=session_id, endings=[ending])
 
 
-async def retry(world: World, session_id: UUID, run: Claimed, **given: Any) -> None:
-    back = PutBack(run.id, run.attempt, S.RETRYING, "failed", 1, timedelta(minutes=5), FAILURE)
-    await live_runs.put_back(world.conn, session_id=session_id, attempts=[back._replace(**given)])
+async def retry(world: World, session_id: UUID, run: ClaimedRun, **given: Any) -> None:
+    back = ReturnedAttempt(
+        run.id, run.attempt, S.RETRYING, "failed", 1, timedelta(minutes=5), FAILURE
+    )
+    await live_runs.put_back_runs(
+        world.conn, session_id=session_id, attempts=[back._replace(**given)]
+    )
 
 
 async def gate(world: World, key: str = "key:customer:7", **limits: Any) -> int:
-    return await gates.put(world.conn, 1, key, GateLimits(**limits))
+    return await gates.put_gate(world.conn, 1, key, GateLimits(**limits))
 
 
 async def tenant(world: World, name: str) -> int:
@@ -157,8 +163,8 @@ async def test_a_run_whose_worker_was_lost_three_times_says_so(world: World) -> 
     for _ in range(3):
         session = await world.session()
         (run,) = await world.claim(session)
-        await sessions.close(world.conn, session)
-        await live_runs.reclaim(world.conn, sight=ALWAYS_SEEN)
+        await sessions.close_session(world.conn, session)
+        await live_runs.reclaim_runs(world.conn, sight=ALWAYS_SEEN)
 
     told = await why(world, run.id)
 
@@ -172,7 +178,7 @@ async def test_a_run_at_work_says_since_when_and_where(world: World) -> None:
     await world.claim(session)
 
     running = await why(world, run_id)
-    await live_runs.cancel(world.conn, ids=[run_id])
+    await live_runs.cancel_runs(world.conn, ids=[run_id])
     cancelling = await why(world, run_id)
 
     assert running.code == "running"
@@ -192,9 +198,9 @@ async def test_a_run_whose_worker_fell_silent_is_about_to_be_taken_back(world: W
     await world.advance(seconds=11)
 
     silent = await why(world, run_id)
-    await sessions.expire(world.conn, sight=ALWAYS_SEEN)
+    await sessions.expire_sessions(world.conn, sight=ALWAYS_SEEN)
     buried = await why(world, run_id)
-    await live_runs.reclaim(world.conn, sight=ALWAYS_SEEN)
+    await live_runs.reclaim_runs(world.conn, sight=ALWAYS_SEEN)
     again = await why(world, run_id)
 
     assert silent.code == buried.code == "worker_lost"
@@ -270,7 +276,7 @@ async def test_no_worker_for_its_queue_or_its_kind(world: World) -> None:
     alone = await why(world, run_id)
     await worker(world, queues=(99,))
     elsewhere = await why(world, run_id)
-    mail = await names.kind_id(world.conn, "mail")
+    mail = await interning.intern_kind(world.conn, "mail")
     await worker(world, kinds=(mail,))
     other_kind = await why(world, run_id)
     await worker(world)
@@ -478,7 +484,7 @@ async def test_runs_of_other_tenants_and_of_kinds_nobody_serves_are_not_before_i
 ) -> None:
     await worker(world)
     await world.runs(2, tenant_id=await tenant(world, "other"))
-    await world.runs(2, kind_id=await names.kind_id(world.conn, "unserved"))
+    await world.runs(2, kind_id=await interning.intern_kind(world.conn, "unserved"))
     await world.runs(2, due_at=world.now + timedelta(hours=1))
     run_id = await world.run()
 

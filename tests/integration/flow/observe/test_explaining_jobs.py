@@ -13,8 +13,8 @@ from rota.core.submissions import JobSpec
 from rota.flow.observe.explaining import Explanation, explain_job
 from rota.flow.submit.changing import delete, pause
 from rota.flow.submit.submitting import define
-from rota.store import gates, holding, shards
-from rota.store.sessions import Role
+from rota.store import gates, quarantine, shards
+from rota.store.sessions import SessionRole
 
 EVERY_MINUTE = {"every": "1m"}
 
@@ -48,7 +48,9 @@ async def test_a_pause_without_a_reason_gives_none(world: World) -> None:
 
 async def test_a_quarantined_job_says_what_is_wrong_with_it(world: World) -> None:
     job_id = await a_job(world, schedule=EVERY_MINUTE)
-    await holding.quarantine(world.conn, job_id=job_id, version=1, reason="no calendar 'bank'")
+    await quarantine.quarantine_job(
+        world.conn, job_id=job_id, version=1, reason="no calendar 'bank'"
+    )
 
     told = await why(world, job_id)
 
@@ -109,12 +111,12 @@ async def test_without_a_scheduler_no_tick_is_decided(world: World) -> None:
 async def test_a_shard_that_nobody_holds_is_named(world: World) -> None:
     job_id = await a_job(world, schedule=EVERY_MINUTE)
     shard = await world.conn.fetchval("select shard from rota.cursors")
-    owner = await world.session(role=Role.SCHEDULER)
+    owner = await world.session(role=SessionRole.SCHEDULER)
     others = [each for each in range(128) if each != shard]
-    await shards.hold(world.conn, owner=owner, shards=others, ttl=timedelta(seconds=6))
+    await shards.hold_shards(world.conn, owner=owner, shards=others, ttl=timedelta(seconds=6))
 
     told = await why(world, job_id)
-    await shards.hold(world.conn, owner=owner, shards=[shard], ttl=timedelta(seconds=6))
+    await shards.hold_shards(world.conn, owner=owner, shards=[shard], ttl=timedelta(seconds=6))
     taken = await why(world, job_id)
     await world.advance(seconds=7)
     run_out = await why(world, job_id)

@@ -13,8 +13,8 @@ from rota.core.limits import GateLimits, RateLimit
 from rota.core.states import RunState
 from rota.flow.dispatch.guarded import claim_guarded, gates_in_force
 from rota.flow.observe.explaining import explain
-from rota.store import gates, live_runs, names
-from rota.store.live_runs import Ending, Walk
+from rota.store import gates, interning, live_runs
+from rota.store.live_runs import LaneScan, RunEnding
 
 TENANTS = (1, 2)
 MAY_START = {"about_to_start", "behind_others"}
@@ -34,7 +34,7 @@ async def claim_all(world: World, session_id: UUID) -> set[UUID]:
         session_id=session_id,
         queue_id=world.queue_id,
         kind_ids=[world.kind_id],
-        walks=[Walk(lane, LOWEST, UUID(int=0), 1000) for lane in lanes],
+        walks=[LaneScan(lane, LOWEST, UUID(int=0), 1000) for lane in lanes],
         room=1000,
         in_force=await gates_in_force(world.conn, [world.queue_id]),
     )
@@ -58,7 +58,7 @@ async def furnish(world: World, chance: Random) -> None:
         await gate(world, "key:c", rate=rate),
     ]
     ordered = await gate(world, "job:1", in_order=True)
-    unserved = await names.kind_id(world.conn, "unserved")
+    unserved = await interning.intern_kind(world.conn, "unserved")
     for _ in range(30):
         through = chance.choice(
             [(), (), (chance.choice(keys),), (keys[0], keys[2]), (ordered,), (ordered, keys[1])]
@@ -77,8 +77,10 @@ async def end_some(world: World, session_id: UUID, chance: Random) -> None:
     rows = await world.conn.fetch(
         "select id, attempt from rota.live_runs where state = 'running' order by id"
     )
-    endings = [Ending(row[0], row[1], RunState.SUCCEEDED) for row in rows if chance.random() < 0.6]
-    await live_runs.finish(world.conn, session_id=session_id, endings=endings)
+    endings = [
+        RunEnding(row[0], row[1], RunState.SUCCEEDED) for row in rows if chance.random() < 0.6
+    ]
+    await live_runs.finish_runs(world.conn, session_id=session_id, endings=endings)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -16,11 +16,11 @@ from tests.support.world import World
 from rota.core.errors import StoreUnavailable
 from rota.core.states import RunState
 from rota.flow.observe.feed import Feed
+from rota.store import checkpoints, live_runs
 from rota.store import feed as store_feed
-from rota.store import live_runs, notes
+from rota.store.checkpoints import RunProgress
 from rota.store.driver import Connection
-from rota.store.live_runs import Claimed, Ending, PutBack
-from rota.store.notes import Progress
+from rota.store.live_runs import ClaimedRun, ReturnedAttempt, RunEnding
 
 
 @pytest.fixture
@@ -32,9 +32,9 @@ async def other(database: str, world: World) -> AsyncIterator[Connection]:
     await conn.close()
 
 
-async def finish(conn: Connection, session: UUID, claimed: Claimed) -> None:
-    ending = Ending(claimed.id, claimed.attempt, RunState.SUCCEEDED)
-    assert await live_runs.finish(conn, session_id=session, endings=[ending])
+async def finish(conn: Connection, session: UUID, claimed: ClaimedRun) -> None:
+    ending = RunEnding(claimed.id, claimed.attempt, RunState.SUCCEEDED)
+    assert await live_runs.finish_runs(conn, session_id=session, endings=[ending])
 
 
 async def test_the_life_of_a_run_is_told_step_by_step(world: World, feed: Feed) -> None:
@@ -44,7 +44,7 @@ async def test_the_life_of_a_run_is_told_step_by_step(world: World, feed: Feed) 
         made = await news(feed, stream)
         (claimed,) = await world.claim(session)
         started = await news(feed, stream)
-        await notes.save_progress(world.conn, [Progress(run_id, 1, 0.5, "half of it")])
+        await checkpoints.save_progress(world.conn, [RunProgress(run_id, 1, 0.5, "half of it")])
         progressed = await news(feed, stream)
         await finish(world.conn, session, claimed)
         ended = await news(feed, stream)
@@ -67,13 +67,13 @@ async def test_an_attempt_that_failed_and_a_wish_to_cancel_are_told(
 ) -> None:
     session, claimed = await world.running()
     async with feed.open(1) as stream:
-        back = PutBack(claimed.id, 1, RunState.RETRYING, "failed", 1, timedelta(minutes=1))
-        await live_runs.put_back(world.conn, session_id=session, attempts=[back])
+        back = ReturnedAttempt(claimed.id, 1, RunState.RETRYING, "failed", 1, timedelta(minutes=1))
+        await live_runs.put_back_runs(world.conn, session_id=session, attempts=[back])
         failed = await news(feed, stream)
         await world.advance(minutes=2)
         await world.claim(await world.session())
         started = await news(feed, stream)
-        await live_runs.cancel(world.conn, ids=[claimed.id])
+        await live_runs.cancel_runs(world.conn, ids=[claimed.id])
         asked = await news(feed, stream)
 
     assert [(e.type, e.state, e.message) for e in failed] == [
@@ -173,7 +173,7 @@ async def test_held_runs_that_start_and_stop_are_counted_apart(world: World, fee
     async with feed.open(1) as stream:
         ids = [run.id for run in await world.claim(session)]
         held = await world.conn.fetch("select id from rota.live_runs order by id")
-        await live_runs.cancel(world.conn, ids=[row[0] for row in held[:2]])
+        await live_runs.cancel_runs(world.conn, ids=[row[0] for row in held[:2]])
         told = await types(feed, stream)
 
     assert ids == []
@@ -228,7 +228,7 @@ async def test_a_look_walks_its_indexes(world: World, name: str) -> None:
     look, wanted = LOOKS[name]
     nothing = ", ".join("null" for _ in look.parameters)
     async with world.conn.transaction():
-        await store_feed.horizon(world.conn)
+        await store_feed.read_horizon(world.conn)
         await world.conn.execute(f"prepare look as {look.text}")
         rows = await world.conn.fetch(f"explain (format json) execute look({nothing})")
     plan = list(nodes(json.loads(rows[0][0])[0]["Plan"]))
@@ -270,7 +270,7 @@ async def fill(conn: Connection, number: int) -> None:
 async def explain(world: World) -> list[dict[str, Any]]:
     """How the ended runs of the last seconds are found."""
     async with world.conn.transaction():
-        await store_feed.horizon(world.conn)
+        await store_feed.read_horizon(world.conn)
         arguments = store_feed.ENDED._bind(
             {"tenant_ids": [1], "xid": 3, "since": world.now - timedelta(seconds=6), "most": 10}
         )

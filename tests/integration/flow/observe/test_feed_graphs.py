@@ -8,9 +8,9 @@ from tests.support.world import World
 
 from rota.core.states import RunState
 from rota.flow.observe.feed import Feed
-from rota.store import live_runs, notes
-from rota.store.live_runs import Ending, PutBack
-from rota.store.notes import Progress
+from rota.store import checkpoints, live_runs
+from rota.store.checkpoints import RunProgress
+from rota.store.live_runs import ReturnedAttempt, RunEnding
 
 GRAPH_RUN = UUID("01890000-0000-7000-8000-000000000009")
 
@@ -35,15 +35,18 @@ async def test_a_step_tells_its_graph_run_and_members_are_left_out(
         told = await news(feed, stream)
         claimed = await world.claim(session)
         told += await news(feed, stream)
-        await notes.save_progress(world.conn, [Progress(run.id, 1, 0.5, "half") for run in claimed])
+        await checkpoints.save_progress(
+            world.conn, [RunProgress(run.id, 1, 0.5, "half") for run in claimed]
+        )
         told += await news(feed, stream)
         again = [
-            PutBack(run.id, 1, RunState.RETRYING, "failed", 1, timedelta(0)) for run in claimed
+            ReturnedAttempt(run.id, 1, RunState.RETRYING, "failed", 1, timedelta(0))
+            for run in claimed
         ]
-        await live_runs.put_back(world.conn, session_id=session, attempts=again)
+        await live_runs.put_back_runs(world.conn, session_id=session, attempts=again)
         told += await news(feed, stream)
-        endings = [Ending(run.id, 2, RunState.SUCCEEDED) for run in await world.claim(session)]
-        await live_runs.finish(world.conn, session_id=session, endings=endings)
+        endings = [RunEnding(run.id, 2, RunState.SUCCEEDED) for run in await world.claim(session)]
+        await live_runs.finish_runs(world.conn, session_id=session, endings=endings)
         told += await news(feed, stream)
 
     assert [(event.type, event.run_id, event.graph_run_id) for event in told] == [

@@ -15,14 +15,14 @@ from rota.core.states import JobState, RunState
 from rota.flow.observe.meter import MOST_VALUES, Meter
 from rota.flow.observe.metrics import gather, without_database
 from rota.flow.submit.changing import pause
-from rota.store import figures, gates, names, sessions, shards
-from rota.store.sessions import NewSession, Role
+from rota.store import gates, interning, metrics_queries, sessions, shards
+from rota.store.sessions import NewSession, SessionRole
 
 S = RunState
 DOCS = Path(__file__).parents[4] / "docs" / "reference"
 
 
-async def open_session(world: World, role: Role, name: str, *, slots: int = 0) -> UUID:
+async def open_session(world: World, role: SessionRole, name: str, *, slots: int = 0) -> UUID:
     session = NewSession(id=world.new_id(), role=role, name=name, slots=slots)
     await sessions.open_session(world.conn, session, ttl=TTL)
     return session.id
@@ -41,8 +41,8 @@ async def test_an_empty_cluster_has_a_page_that_says_so(world: World) -> None:
 
 
 async def test_what_waits_and_runs_is_counted_by_queue(world: World) -> None:
-    mail = await names.queue_id(world.conn, 'mail "fast"')
-    gate = await gates.put(world.conn, 1, "key:k", GateLimits(max_running=1))
+    mail = await interning.intern_queue(world.conn, 'mail "fast"')
+    gate = await gates.put_gate(world.conn, 1, "key:k", GateLimits(max_running=1))
     await world.runs(3)
     await world.run(tenant_id=2)
     await world.run(gates=(gate,))
@@ -60,14 +60,14 @@ async def test_what_waits_and_runs_is_counted_by_queue(world: World) -> None:
 
 
 async def test_workers_slots_and_shards_are_those_of_live_processes(world: World) -> None:
-    busy = await open_session(world, Role.WORKER, "w1", slots=10)
-    await open_session(world, Role.WORKER, "w2", slots=5)
+    busy = await open_session(world, SessionRole.WORKER, "w1", slots=10)
+    await open_session(world, SessionRole.WORKER, "w2", slots=5)
     await world.conn.execute("update rota.sessions set draining = true where name = 'w2'")
     await world.runs(3)
     await world.claim(busy)
-    first = await open_session(world, Role.SCHEDULER, "s1")
-    await open_session(world, Role.SCHEDULER, "s2")
-    await shards.hold(world.conn, owner=first, shards=range(100), ttl=timedelta(seconds=6))
+    first = await open_session(world, SessionRole.SCHEDULER, "s1")
+    await open_session(world, SessionRole.SCHEDULER, "s2")
+    await shards.hold_shards(world.conn, owner=first, shards=range(100), ttl=timedelta(seconds=6))
 
     page = await gather(world.conn)
     await world.advance(seconds=11)
@@ -105,15 +105,15 @@ async def test_jobs_are_counted_by_state_and_the_lag_is_that_of_the_latest_tick(
 async def test_many_jobs_are_guessed_from_the_statistics(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(figures, "MOST_JOBS", 5)
+    monkeypatch.setattr(metrics_queries, "COUNTED_JOBS_MAX", 5)
     for _ in range(6):
         await world.job()
     for _ in range(3):
         await pause(world.conn, await world.job(), by="ana", now=world.now)
-    before = sum((await figures.jobs(world.conn)).values())
+    before = sum((await metrics_queries.count_jobs(world.conn)).values())
     await world.conn.execute("analyze rota.jobs")
 
-    found = await figures.jobs(world.conn)
+    found = await metrics_queries.count_jobs(world.conn)
 
     assert before == 5
     assert sum(found.values()) == 9
@@ -140,11 +140,13 @@ async def test_dead_letters_and_endings_are_those_of_the_last_time(world: World)
 async def test_the_number_of_series_does_not_grow_with_queues_tenants_or_schedulers(
     world: World,
 ) -> None:
-    queues = await names.queue_ids(world.conn, [f"queue {n}" for n in range(MOST_VALUES + 20)])
+    queues = await interning.intern_queues(
+        world.conn, [f"queue {n}" for n in range(MOST_VALUES + 20)]
+    )
     for tenant_id, queue_id in enumerate(queues.values(), start=1):
         await world.run(queue_id=queue_id, tenant_id=tenant_id)
     for n in range(MOST_VALUES + 20):
-        await open_session(world, Role.SCHEDULER, f"s{n}")
+        await open_session(world, SessionRole.SCHEDULER, f"s{n}")
 
     page = await gather(world.conn)
 

@@ -11,7 +11,7 @@ from rota.core.limits import GateLimits
 from rota.core.states import RunState
 from rota.flow.observe import statistics
 from rota.flow.observe.statistics import Span, overview, series, slices
-from rota.store import figures, gates
+from rota.store import gates, metrics_queries
 
 S = RunState
 MINUTE = timedelta(minutes=1)
@@ -125,7 +125,7 @@ async def test_a_pace_beyond_the_sample_is_measured_over_a_shorter_time(
 
 
 async def test_what_waits_is_shown_by_queue_with_the_oldest(world: World) -> None:
-    gate = await gates.put(world.conn, 1, "key:k", GateLimits(max_running=1))
+    gate = await gates.put_gate(world.conn, 1, "key:k", GateLimits(max_running=1))
     await world.runs(2, priority=9)
     await world.run(gates=(gate,))
     await world.run(due_at=world.now + timedelta(hours=1))
@@ -300,7 +300,9 @@ async def test_only_ticks_and_submissions_have_a_lag(world: World, trigger: str)
     shown = await overview(world.conn, tenant_id=1, since=world.now - timedelta(hours=1))
     buckets = (await series(world.conn, tenant_id=1, span=Span.HOUR)).buckets
     (recent, *_) = [
-        each for each in await figures.recent(world.conn, since=shown.since) if each.state is None
+        each
+        for each in await metrics_queries.read_recent(world.conn, since=shown.since)
+        if each.state is None
     ]
 
     quarter = timedelta(seconds=0.25)

@@ -23,7 +23,7 @@ from rota.flow.schedule.tenure import Tenure
 from rota.runtime.clock import MovedClock
 from rota.runtime.offset import Offset
 from rota.runtime.pulse import Pulse
-from rota.store import names
+from rota.store import interning
 from rota.store.driver import Connection
 
 
@@ -119,7 +119,7 @@ class Stage:
         values: dict[str, object] = {
             "id": job_id,
             "schedule": body,
-            "schedule_id": await names.schedule_id(self.world.conn, body),
+            "schedule_id": await interning.intern_schedule(self.world.conn, body),
             "tick_at": first.tick.at,
             "fire_at": first.due_at,
             "fired": None if read.window.max_runs is None else 0,

@@ -33,19 +33,19 @@ async def a_job(stage: Stage, *, tenant: str = "default", tenant_id: int = 1, **
     spec = JobSpec(
         name="report", kind="noop", tenant=tenant, schedule=schedule, overlap=Overlap.ALLOW
     )
-    known = await calendars.read_all(world.conn, tenant_id=tenant_id)
+    known = await calendars.read_calendars(world.conn, tenant_id=tenant_id)
     (made,) = await submit(world.conn, [spec], now=world.now, new_id=world.new_id, calendars=known)
     return made.job_id
 
 
 async def freeze(stage: Stage, *parts: dict[str, str], tenant_id: int = 1) -> None:
-    await calendars.create(stage.world.conn, tenant_id=tenant_id, plain=ranges(*parts))
+    await calendars.create_calendar(stage.world.conn, tenant_id=tenant_id, plain=ranges(*parts))
     await follow_calendar(stage.world.conn, tenant_id=tenant_id, name="freeze")
 
 
 async def replaced(stage: Stage, *parts: dict[str, str], version: int = 1) -> None:
     conn = stage.world.conn
-    await calendars.replace(conn, tenant_id=1, plain=ranges(*parts), version=version)
+    await calendars.replace_calendar(conn, tenant_id=1, plain=ranges(*parts), version=version)
 
 
 async def run_for(stage: Stage, scheduler: Scheduler, seconds: int) -> None:
@@ -76,7 +76,7 @@ async def test_a_job_does_not_run_in_the_blackout_of_its_calendar(stage: Stage) 
 
 
 async def test_calendars_of_the_same_name_are_those_of_their_tenants(stage: Stage) -> None:
-    other = (await tenants.create(stage.world.conn, name="acme")).id
+    other = (await tenants.create_tenant(stage.world.conn, name="acme")).id
     await freeze(stage, BREAK)
     await freeze(stage, LATER, tenant_id=other)
     mine = await a_job(stage)

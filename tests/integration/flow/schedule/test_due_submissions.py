@@ -14,7 +14,7 @@ from rota.core.time.moments import to_rfc3339
 from rota.flow.submit.drafting import Origin
 from rota.flow.submit.submitting import submit
 from rota.store import gates, shards, submissions
-from rota.store.cursors import Ownership
+from rota.store.cursors import ShardOwnership
 
 SECOND = timedelta(seconds=1)
 
@@ -124,14 +124,14 @@ async def test_a_scheduler_that_lost_a_shard_moves_nothing_of_it(stage: Stage) -
     before = await world.own()
     await world.advance(seconds=7)
     lost = compute_shard(ids[0])
-    after = await shards.hold(
+    after = await shards.hold_shards(
         world.conn, owner=before.owner, shards=[lost], ttl=timedelta(seconds=6)
     )
 
     stale = await submissions.move_due(world.conn, before, range(128), per_shard=1000)
     fresh = await submissions.move_due(
         world.conn,
-        Ownership(owner=before.owner, epochs=after),
+        ShardOwnership(owner=before.owner, epochs=after),
         [lost],
         per_shard=1000,
     )

@@ -10,7 +10,7 @@ from rota.core.log_events import TicksRejected
 from rota.core.shard import compute_shard
 from rota.core.states import RunState
 from rota.store import jobs
-from rota.store.cursors import Ownership
+from rota.store.cursors import ShardOwnership
 
 SECOND = timedelta(seconds=1)
 
@@ -85,7 +85,7 @@ async def test_a_job_that_is_paused_while_in_memory_does_not_fire(stage: Stage) 
     scheduler = stage.scheduler()
     await scheduler.step()
 
-    await jobs.pause(stage.world.conn, ids=[job], held='{"by": "test"}')
+    await jobs.pause_jobs(stage.world.conn, ids=[job], held='{"by": "test"}')
     await stage.advance(seconds=1)
     await scheduler.fire()
 
@@ -186,7 +186,7 @@ async def test_a_frozen_scheduler_that_thaws_fires_nothing(stage: Stage) -> None
 
     # It believes to hold what it held: only the epoch in the database knows better.
     frozen.tenure.confirm(
-        Ownership(owner=held.owner, epochs=held.epochs), sent=stage.clock.monotonic()
+        ShardOwnership(owner=held.owner, epochs=held.epochs), sent=stage.clock.monotonic()
     )
     await frozen.fire()
 

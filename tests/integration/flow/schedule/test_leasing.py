@@ -11,7 +11,7 @@ from rota.core.lease import SHARD_LEASE
 from rota.core.log_events import ShardsMoved
 from rota.core.shard import SHARD_COUNT
 from rota.store import sessions
-from rota.store.sessions import Role
+from rota.store.sessions import SessionRole
 
 
 def held(*schedulers: Scheduler) -> list[int]:
@@ -71,7 +71,7 @@ async def test_a_scheduler_that_leaves_gives_its_shards_back_at_once(stage: Stag
     await staying.lease()
 
     assert held(leaving, staying) == [0, SHARD_COUNT]
-    live = await sessions.live(stage.world.conn, Role.SCHEDULER)
+    live = await sessions.read_live_sessions(stage.world.conn, SessionRole.SCHEDULER)
     assert [one.name for one in live] == ["staying"]
 
 
@@ -100,7 +100,7 @@ async def test_a_scheduler_whose_session_was_expired_begins_anew_under_another_n
     before = scheduler.tenure.ownership
 
     await stage.advance(seconds=20)
-    await sessions.expire(stage.world.conn, sight=ALWAYS_SEEN)
+    await sessions.expire_sessions(stage.world.conn, sight=ALWAYS_SEEN)
     await scheduler.lease()
 
     after = scheduler.tenure.ownership

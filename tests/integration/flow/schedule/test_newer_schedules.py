@@ -9,7 +9,7 @@ from tests.integration.flow.schedule.conftest import Stage
 from tests.support import newer
 
 from rota.core.log_events import JobQuarantined, JobSetAside
-from rota.store import calendars, names
+from rota.store import calendars, interning
 
 OF_THE_JOB = (
     "update rota.schedules as s set body = $2 from rota.cursors as c"
@@ -51,7 +51,7 @@ async def test_what_is_not_known_at_any_level_quarantines_no_job(stage: Stage) -
         await conn.execute(
             "update rota.cursors set schedule_id = $2 where job_id = $1",
             job,
-            await names.schedule_id(conn, body),
+            await interning.intern_schedule(conn, body),
         )
         is_known = each.path.endswith(newer.FIELD) or each.path in FALLBACKS
         (fire if is_known else wait).add(job)
@@ -121,7 +121,7 @@ async def test_a_calendar_that_only_newer_code_can_read_keeps_its_jobs(
     stage: Stage, *, late: bool
 ) -> None:
     conn = stage.world.conn
-    await calendars.create(conn, tenant_id=1, plain={"name": "c", "dates": ["2027-01-01"]})
+    await calendars.create_calendar(conn, tenant_id=1, plain={"name": "c", "dates": ["2027-01-01"]})
     job = await a_job(stage)
     good = await stage.job({"cron": "* * * * * *"}, overlap="allow")
     await rewrite(stage, job, {"calendars": ["1/c"]})

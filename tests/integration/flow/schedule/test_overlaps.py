@@ -9,7 +9,7 @@ from tests.support.world import NOON
 from rota.core.ids import derive_tick_run_id
 from rota.core.states import RunState
 from rota.store import live_runs
-from rota.store.live_runs import Ending
+from rota.store.live_runs import RunEnding
 
 MINUTELY = {"cron": "* * * * *"}
 
@@ -118,10 +118,10 @@ async def test_terminate_running_fences_it_off_and_starts(stage: Stage) -> None:
     (claimed,) = await stage.world.claim(session := await stage.world.session())
 
     await next_minute(stage, scheduler)
-    late = await live_runs.finish(
+    late = await live_runs.finish_runs(
         stage.world.conn,
         session_id=session,
-        endings=[Ending(claimed.id, claimed.attempt, RunState.SUCCEEDED)],
+        endings=[RunEnding(claimed.id, claimed.attempt, RunState.SUCCEEDED)],
     )
 
     assert late == {}

@@ -9,7 +9,7 @@ from tests.integration.flow.schedule.conftest import Scheduler, Stage
 from tests.support.world import NOON
 
 from rota.core.overlap import Overlap
-from rota.store import gates, names, tenant_queues, tenants
+from rota.store import gates, interning, tenant_queues, tenants
 
 MINUTELY = {"cron": "* * * * *"}
 PAUSED = {"code": "queue_paused", "by": "kim"}
@@ -61,10 +61,10 @@ async def test_a_tenants_own_pause_passes_over_its_ticks_only(
 ) -> None:
     """In both statements that fire; the pause of another tenant in the same queue is not ours."""
     conn, queue_id = stage.world.conn, stage.world.queue_id
-    await tenants.create(conn, name="acme")
+    await tenants.create_tenant(conn, name="acme")
     job, scheduler = await ticking(stage, overlap=overlap)
     await pause(stage, paused=False)
-    await tenant_queues.pause(conn, tenant_id=whose, queue_id=queue_id, by="kim")
+    await tenant_queues.pause_queue(conn, tenant_id=whose, queue_id=queue_id, by="kim")
 
     await next_minute(stage, scheduler)
 
@@ -137,7 +137,7 @@ async def test_the_last_tick_waits_for_the_queue_because_none_comes_after_it(
 
 
 async def test_jobs_of_other_queues_in_the_same_batch_run(stage: Stage) -> None:
-    other = await names.queue_id(stage.world.conn, "other")
+    other = await interning.intern_queue(stage.world.conn, "other")
     elsewhere = [await stage.job(MINUTELY, queue_id=other, overlap=each) for each in Overlap]
     job, scheduler = await ticking(stage)
 

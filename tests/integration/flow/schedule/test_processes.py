@@ -22,11 +22,11 @@ from tests.support.wheels import make_wheel
 from rota.contract.schedule import read_schedule, write_schedule
 from rota.core.ids import build_id
 from rota.core.time import zones
-from rota.store import jobs, names
+from rota.store import interning, jobs
 from rota.store.driver import Connection
 from rota.store.embedded import start
 from rota.store.jobs import NewJob
-from rota.store.migrate import migrate
+from rota.store.schema_migration import migrate
 
 JOBS = 40
 EARLY = datetime(2026, 1, 1, tzinfo=UTC)
@@ -79,11 +79,11 @@ async def plant(conn: Connection) -> None:
         id=build_id(now, bytes(10)),
         tenant_id=1,
         name="",
-        kind_id=await names.kind_id(conn, "noop"),
-        queue_id=await names.queue_id(conn, "default"),
-        policy_id=await names.policy_id(conn, "{}"),
+        kind_id=await interning.intern_kind(conn, "noop"),
+        queue_id=await interning.intern_queue(conn, "default"),
+        policy_id=await interning.intern_policy(conn, "{}"),
         schedule=body,
-        schedule_id=await names.schedule_id(conn, body),
+        schedule_id=await interning.intern_schedule(conn, body),
         overlap="allow",
         tick_at=first,
         fire_at=first,
@@ -92,7 +92,7 @@ async def plant(conn: Connection) -> None:
         replace(new, id=build_id(now, number.to_bytes(10, "big")), name=f"every second {number}")
         for number in range(JOBS)
     ]
-    await jobs.insert_many(conn, made)
+    await jobs.insert_jobs(conn, made)
 
 
 async def shares(conn: Connection) -> list[int]:
@@ -191,7 +191,7 @@ async def test_one_that_starts_with_a_newer_tzdata_moves_the_ticks_to_come(
     await conn.execute(
         "update rota.cursors set schedule_id = $1, tick_at = $2, fire_at = $2 where job_id ="
         " (select id from rota.jobs where name = 'every second 0')",
-        await names.schedule_id(conn, body),
+        await interning.intern_schedule(conn, body),
         datetime(2036, 7, 1, 7, tzinfo=UTC),
     )
     wheel = make_wheel(tmp_path / "wheel", version="9999a", rules={"Europe/Oslo": "Etc/GMT-12"})

@@ -303,7 +303,7 @@ async def test_a_calendar_in_the_zone_moves_the_jobs_that_go_by_it(
         "timezone": "Europe/Berlin",
         "weekly": [{"start": f"{day} 00:00", "end": f"{day} 08:00"} for day in ("wed", "thu")],
     }
-    await calendars.create(stage.world.conn, tenant_id=1, plain=night)
+    await calendars.create_calendar(stage.world.conn, tenant_id=1, plain=night)
     job_id = await stage.job({"cron": "0 7 * * *"})
     await stage.world.conn.execute(
         "update rota.jobs set schedule = jsonb_set(schedule, '{calendars}', '[\"night\"]')"
@@ -335,7 +335,7 @@ async def test_an_older_process_changes_nothing_and_says_so_once(
     assert events == [ZoneRulesOlder(ours=zones.tzdata_version(), cluster=NEWER)]
     assert rests == [CHECK_INTERVAL_S] * 3
     assert await cursor(stage, job_id) == moved
-    state = await tzdata.read(stage.world.conn)
+    state = await tzdata.read_state(stage.world.conn)
     assert state is not None
     assert (state.version, state.older_seen_at) == (NEWER, stage.world.now)
 
@@ -396,7 +396,7 @@ async def test_a_process_that_stops_halfway_is_followed_by_another(
         stops = ZoneRulesUpdater(source=OneConnection(world.conn), emit=events.append)
         await stops.tick()
         await stops.tick()
-        halfway = await tzdata.read(world.conn)
+        halfway = await tzdata.read_state(world.conn)
         (event,) = await apply_rules(stage)
 
     assert halfway is not None
@@ -445,7 +445,7 @@ async def test_an_upgrade_that_comes_while_another_is_applied_wins(
     with install(LATER):
         assert await half.tick() == CHECK_INTERVAL_S
 
-    state = await tzdata.read(world.conn)
+    state = await tzdata.read_state(world.conn)
     assert state is not None
     assert (state.version, state.target) == (NEWEST, None)
     assert await world.conn.fetchval("select count(distinct tick_at) from rota.cursors") == 1
@@ -477,7 +477,7 @@ async def test_the_first_scheduler_notes_the_rules_and_moves_nothing(stage: Stag
 
     events = await apply_rules(stage)
 
-    state = await tzdata.read(stage.world.conn)
+    state = await tzdata.read_state(stage.world.conn)
     assert state is not None
     assert (state.version, events) == (zones.tzdata_version(), [])
     assert await cursor(stage, job_id) == before

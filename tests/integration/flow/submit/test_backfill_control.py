@@ -13,7 +13,7 @@ from rota.flow.submit.backfills import controlling
 from rota.flow.submit.backfills.controlling import Running
 from rota.flow.submit.backfills.telling import progress
 from rota.store import live_runs
-from rota.store.live_runs import PutBack
+from rota.store.live_runs import ReturnedAttempt
 
 FINISHED, CANCELLED = BackfillState.FINISHED, BackfillState.CANCELLED
 
@@ -140,8 +140,10 @@ async def test_a_retry_of_a_cancelled_backfill_does_not_start(past: Past) -> Non
     (run,) = await past.claim()
     conn, now = past.world.conn, past.world.now
     await controlling.cancel(conn, tenant_id=1, backfill_id=id_, by="ann", now=now)
-    again = PutBack(run.id, run.attempt, RunState.RETRYING, "failed", 1, past.world.now - now)
-    await live_runs.put_back(conn, session_id=past.session_of(run), attempts=[again])
+    again = ReturnedAttempt(
+        run.id, run.attempt, RunState.RETRYING, "failed", 1, past.world.now - now
+    )
+    await live_runs.put_back_runs(conn, session_id=past.session_of(run), attempts=[again])
 
     await past.look()
 

@@ -15,7 +15,7 @@ from rota.core.ids import derive_tick_run_id
 from rota.core.states import RunState
 from rota.flow.submit.backfills.making import Looked, look
 from rota.store.driver import Connection
-from rota.store.pool import Access, open_connection
+from rota.store.pool import DatabaseAccess, open_connection
 
 # A node of which only the duty of backfills is there; it looks once.
 NODE = """
@@ -67,7 +67,7 @@ async def stuck(conn: Connection) -> bool:
 async def killed_at(point: str, past: Past, database: str, *arguments: object) -> None:
     """A node begins to look, comes to this point, and is killed."""
     async with (
-        open_connection(Access(url=database)) as other,
+        open_connection(DatabaseAccess(url=database)) as other,
         held_up(other, point, *arguments),
     ):
         node = await asyncio.to_thread(subprocess.Popen, [sys.executable, "-c", NODE, database])
@@ -127,7 +127,7 @@ async def test_nodes_that_look_at_the_same_time_share_the_work(world: World, dat
     id_ = await past.backfill(hours=200, at_once=1_000)
 
     async def node() -> int:
-        async with open_connection(Access(url=database)) as conn:
+        async with open_connection(DatabaseAccess(url=database)) as conn:
             looks = [await look(conn) for _ in range(5)]
             return sum(each.made for each in looks if each is not None)
 

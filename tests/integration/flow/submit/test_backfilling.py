@@ -17,7 +17,7 @@ from rota.core.submissions import JobSpec
 from rota.flow.submit.backfilling import Backfilled, Range, backfill
 from rota.flow.submit.submitting import define
 from rota.store import jobs
-from rota.store.jobs import Record
+from rota.store.jobs import SkippedRun
 
 HOUR = timedelta(hours=1)
 MORNING = Range(since=NOON - 6 * HOUR, until=NOON)
@@ -86,13 +86,13 @@ async def test_ticks_on_record_as_not_run_are_missing_and_keep_their_record(
 ) -> None:
     """A missed, skipped or coalesced tick takes its id; what ran is not run again."""
     job_id = await a_job(world)
-    job = await jobs.lock(world.conn, job_id)
+    job = await jobs.lock_job(world.conn, job_id)
     told = [RunState.MISSED, RunState.SKIPPED, RunState.COALESCED]
     records = [
-        Record(derive_tick_run_id(job_id, NOON - n * HOUR), NOON - n * HOUR, state, "{}")
+        SkippedRun(derive_tick_run_id(job_id, NOON - n * HOUR), NOON - n * HOUR, state, "{}")
         for n, state in enumerate(told, start=1)
     ]
-    await jobs.record(world.conn, job, records)
+    await jobs.record_skipped(world.conn, job, records)
 
     done = await fill(world, job_id)
     again = await fill(world, job_id)

@@ -20,7 +20,7 @@ from rota.flow.submit.backfills.making import Backfilling, look
 from rota.flow.submit.backfills.telling import measured, progress
 from rota.flow.submit.changing import delete
 from rota.store import backfills, tenants
-from rota.store.pool import Access, open_connection
+from rota.store.pool import DatabaseAccess, open_connection
 
 DEAD, MISSED = RunState.DEAD, RunState.MISSED
 
@@ -55,8 +55,8 @@ async def test_a_tick_without_a_run_gets_the_one_that_the_scheduler_would_have_m
     )
     assert [row[0] for row in rows] == [derive_tick_run_id(past.job_id, at) for at in hours(6, 1)]
     assert {tuple(row)[1:] for row in rows} == {(3, "backfill", past.world.now)}
-    assert await backfills.of_run(past.world.conn, rows[0][0], tenant_id=1) == id_
-    assert await backfills.of_run(past.world.conn, rows[0][0], tenant_id=2) is None
+    assert await backfills.find_by_run(past.world.conn, rows[0][0], tenant_id=1) == id_
+    assert await backfills.find_by_run(past.world.conn, rows[0][0], tenant_id=2) is None
 
 
 async def test_a_dry_run_counts_by_what_became_of_the_ticks_and_writes_nothing(
@@ -285,7 +285,7 @@ async def test_a_deadline_counts_from_the_making_of_the_run(world: World) -> Non
 
 
 async def test_the_quota_of_its_tenant_is_kept_and_does_not_end_it(past: Past) -> None:
-    await tenants.update(past.world.conn, 1, quotas=Quotas(max_queued=4))
+    await tenants.update_tenant(past.world.conn, 1, quotas=Quotas(max_queued=4))
     id_ = await past.backfill(hours=10)
 
     await past.look()
@@ -314,7 +314,10 @@ async def test_a_backfill_whose_job_is_deleted_ends_and_says_why(past: Past) -> 
 
 async def test_two_nodes_that_look_at_once_do_not_do_it_twice(past: Past, database: str) -> None:
     await past.backfill()
-    async with open_connection(Access(url=database)) as other, past.world.conn.transaction():
+    async with (
+        open_connection(DatabaseAccess(url=database)) as other,
+        past.world.conn.transaction(),
+    ):
         mine = await look(past.world.conn)
         theirs = await look(other)
 
@@ -429,9 +432,9 @@ async def test_ended_backfills_are_forgotten_after_a_while_and_others_never(past
     await past.work()
     going_on = await past.backfill(hours=1, only=BackfillSelection.ALL)
 
-    assert await backfills.forget(past.world.conn, keep=keep, most=10) == 0
+    assert await backfills.delete_ended(past.world.conn, keep=keep, limit=10) == 0
     await past.world.advance(days=91)
-    assert await backfills.forget(past.world.conn, keep=keep, most=10) == 1
+    assert await backfills.delete_ended(past.world.conn, keep=keep, limit=10) == 1
 
     left = await past.world.conn.fetch("select id from rota.backfills")
     assert [row[0] for row in left] == [going_on]

@@ -13,7 +13,7 @@ from rota.core.errors import Conflict, IllegalMove, InvalidInput, NotFound
 from rota.core.states import RunState
 from rota.flow.submit.cancelling import Cancelled, cancel, cancel_many, count_cancellable
 from rota.store import live_runs
-from rota.store.live_runs import Ending
+from rota.store.live_runs import RunEnding
 
 S = RunState
 
@@ -50,10 +50,10 @@ async def test_force_ends_a_run_now_and_refuses_its_result(world: World) -> None
     session, run = await world.running()
 
     done = await cancel(world.conn, tenant_id=1, run_id=run.id, by="ana", force=True, now=world.now)
-    late = await live_runs.finish(
+    late = await live_runs.finish_runs(
         world.conn,
         session_id=session,
-        endings=[Ending(run.id, run.attempt, S.SUCCEEDED)],
+        endings=[RunEnding(run.id, run.attempt, S.SUCCEEDED)],
     )
 
     told = await world.get(run.id)
@@ -64,8 +64,8 @@ async def test_force_ends_a_run_now_and_refuses_its_result(world: World) -> None
 @pytest.mark.parametrize("force", [False, True])
 async def test_what_has_finished_cannot_be_cancelled(world: World, *, force: bool) -> None:
     session, run = await world.running()
-    ending = Ending(run.id, run.attempt, S.SUCCEEDED)
-    await live_runs.finish(world.conn, session_id=session, endings=[ending])
+    ending = RunEnding(run.id, run.attempt, S.SUCCEEDED)
+    await live_runs.finish_runs(world.conn, session_id=session, endings=[ending])
 
     with pytest.raises(IllegalMove, match="run is succeeded; only active runs can be cancelled"):
         await cancel(world.conn, tenant_id=1, run_id=run.id, by="ana", force=force, now=world.now)
@@ -80,9 +80,9 @@ async def test_a_run_that_ends_meanwhile_stays_what_it_came_to(
     """Semantics 10.4: whichever commits first wins."""
     session, run = await world.running()
     other = await asyncpg.connect(database)
-    ending = Ending(run.id, run.attempt, S.SUCCEEDED)
+    ending = RunEnding(run.id, run.attempt, S.SUCCEEDED)
     async with world.conn.transaction():
-        await live_runs.finish(world.conn, session_id=session, endings=[ending])
+        await live_runs.finish_runs(world.conn, session_id=session, endings=[ending])
         asked = asyncio.create_task(
             cancel(other, tenant_id=1, run_id=run.id, by="ana", force=force, now=world.now)
         )

@@ -22,8 +22,8 @@ from rota.core.time.policies import CatchUp
 from rota.flow.submit.change_writing import Changed
 from rota.flow.submit.changing import Edit, delete, edit, pause, resume
 from rota.flow.submit.submitting import define
-from rota.store import cursors, ended_jobs
-from rota.store.cursors import Firing
+from rota.store import cursors, finished_jobs
+from rota.store.cursors import TickFiring
 
 S = RunState
 EVERY_MINUTE = {"every": "1m"}
@@ -97,7 +97,7 @@ async def test_an_ended_job_that_gets_a_new_schedule_is_not_marked_as_finished(
     job_id = await ended(world)
 
     await change(world, job_id, schedule=EVERY_MINUTE)
-    listed = await ended_jobs.mark_ended(world.conn, most=10)
+    listed = await finished_jobs.mark_finished(world.conn, limit=10)
 
     assert (listed, (await job_row(world, job_id))["state"]) == (1, "active")
 
@@ -109,7 +109,7 @@ async def test_an_edit_that_is_under_way_comes_before_the_mark(world: World, dat
 
     async def mark() -> None:
         async with other.transaction():
-            await ended_jobs.mark_ended(other, most=10)
+            await finished_jobs.mark_finished(other, limit=10)
 
     async def is_waiting() -> bool:
         pids = await world.conn.fetchval("select pg_blocking_pids($1)", other.get_server_pid())
@@ -386,14 +386,14 @@ async def test_edits_and_fires_at_once_make_every_tick_exactly_once(
 
     async def keep_firing() -> None:
         while editing:
-            due = await cursors.due(rival.conn, shards=range(128), before=world.now, most=10)
+            due = await cursors.read_due(rival.conn, shards=range(128), before=world.now, limit=10)
             firings = [
-                Firing(each, derive_tick_run_id(each.job_id, each.tick_at), at, at)
+                TickFiring(each, derive_tick_run_id(each.job_id, each.tick_at), at, at)
                 for each in due
                 for at in [each.tick_at + timedelta(minutes=1)]
             ]
             await rival.move_to(world.now)
-            await cursors.fire(rival.conn, ownership, firings)
+            await cursors.fire_ticks(rival.conn, ownership, firings)
 
     firing = asyncio.ensure_future(keep_firing())
     for n in range(50):

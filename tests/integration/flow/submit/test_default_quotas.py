@@ -59,14 +59,14 @@ async def test_a_tenant_near_a_default_is_counted_and_one_far_from_it_is_not(
     with pytest.raises(QuotaExceeded, match=rf"{quota} exceeded \(limit 4\)"):
         await hand_in(world, 1, **given)
 
-    await tenants.update(world.conn, 1, quotas=read_quotas({quota: None}))
+    await tenants.update_tenant(world.conn, 1, quotas=read_quotas({quota: None}))
     await hand_in(world, 3, **given)
     await measure(world)
     assert await held_back(world) == "{}"
 
 
 async def test_a_quota_of_its_own_goes_before_the_default(world: World) -> None:
-    await tenants.update(world.conn, 1, quotas=Quotas(max_jobs=6))
+    await tenants.update_tenant(world.conn, 1, quotas=Quotas(max_jobs=6))
     await hand_in(world, 5)
     await measure(world)
 
@@ -77,7 +77,7 @@ async def test_a_quota_of_its_own_goes_before_the_default(world: World) -> None:
 
 async def test_limit_keys_are_bounded_near_the_default(world: World) -> None:
     async def put(*keys: str) -> dict[tuple[int, str], int]:
-        return await gates.put_many(
+        return await gates.put_gates(
             world.conn, [NewGate(1, key, GateLimits(max_running=1)) for key in keys]
         )
 
@@ -93,7 +93,7 @@ async def test_limit_keys_are_bounded_near_the_default(world: World) -> None:
 
 @pytest.mark.parametrize(("quota", "field"), [("max_queues", "queue"), ("max_kinds", "kind")])
 async def test_a_tenant_makes_only_so_many_names(world: World, quota: str, field: str) -> None:
-    await tenants.update(world.conn, 1, quotas=read_quotas({quota: 2}))
+    await tenants.update_tenant(world.conn, 1, quotas=read_quotas({quota: 2}))
     job = (await hand_in(world, 1, **{field: "one"}))[0].job_id
     changed = Edit(queue="three") if field == "queue" else Edit(kind="three")
     await hand_in(world, 1, **{field: "two"})
@@ -107,13 +107,13 @@ async def test_a_tenant_makes_only_so_many_names(world: World, quota: str, field
     with pytest.raises(QuotaExceeded, match=quota):
         await hand_in(world, 1, kind="graph", schedule={"immediate": True}, graph=graph)
     # Names that others made are free.
-    await tenants.create(world.conn, name="acme")
+    await tenants.create_tenant(world.conn, name="acme")
     await hand_in(world, 1, tenant="acme", **{field: "three"})
     await hand_in(world, 1, **{field: "three"})
 
 
 async def test_two_at_once_do_not_make_more_names_together(world: World, database: str) -> None:
-    await tenants.update(world.conn, 1, quotas=Quotas(max_queues=2))
+    await tenants.update_tenant(world.conn, 1, quotas=Quotas(max_queues=2))
     conns = [await asyncpg.connect(database) for _ in range(4)]
 
     async def one(conn: asyncpg.Connection, number: int) -> object:

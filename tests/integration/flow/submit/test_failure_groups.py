@@ -18,8 +18,8 @@ from rota.flow.submit.bulk import Action, Done
 from rota.flow.submit.editing import EDIT, PayloadEdit, edit_dead
 from rota.flow.submit.reviving import DROP, REPLAY, count_dead, drop_dead, replay_dead
 from rota.flow.submit.submitting import submit
-from rota.store import dead_letters, names, revival, run_views
-from rota.store.run_views import RunFilter as ListFilter
+from rota.store import dead_letters, interning, requeue, run_views
+from rota.store.run_views import RunListFilter as ListFilter
 
 Act = Callable[[World, BulkRunFilter, str], Awaitable[Done]]
 MOMENT = timedelta(microseconds=1)
@@ -70,7 +70,7 @@ async def test_an_action_changes_exactly_the_group_that_was_looked_at(
     world: World, action: Action, act: Act
 ) -> None:
     job_id = await world.job(name="mails")
-    mail = await names.kind_id(world.conn, "mail")
+    mail = await interning.intern_kind(world.conn, "mail")
     alike = [await submission(world, failure(f"no row {n} for customer {n}")) for n in (1, 22)]
     alike.append(
         await make(world, "dead", job_id=job_id, reason=failure("no row 3 for customer 3"))
@@ -85,14 +85,14 @@ async def test_an_action_changes_exactly_the_group_that_was_looked_at(
     await make(world, "dead", tenant_id=2, reason=failure("no row 1 for customer 1"))
     await make(world, "succeeded", job_id=job_id, reason=failure("no row 1 for customer 1"))
     gone = await submission(world, failure("no row 5 for customer 5"))
-    await revival.drop(world.conn, [gone], tenant_id=1, by="eve")
+    await requeue.drop_dead_letters(world.conn, [gone], tenant_id=1, by="eve")
     await world.advance(minutes=1)
 
     span: dict[str, Any] = {"since": world.now - timedelta(days=1), "until": world.now + MOMENT}
     shown = await dead_letters.list_groups(world.conn, BulkRunFilter(**span), tenant_id=1)
     group = max(shown, key=lambda each: each.number)
     which = BulkRunFilter(kind=group.kind, fingerprint=group.fingerprint, **span)
-    listed = await run_views.dead_page(
+    listed = await run_views.list_dead_letters(
         world.conn,
         tenant_id=1,
         filter=ListFilter(
@@ -164,7 +164,7 @@ async def test_an_edit_makes_a_new_run_and_leaves_the_old_one_in_history(world: 
     assert row is not None
     new = row[0]
     assert tuple(row) == (new, new, "of ana", '{"team": "x"}', "ana", '{"to": "b"}', "bob")
-    origin = await revival.origin(world.conn, new, tenant_id=1)
+    origin = await requeue.read_origin(world.conn, new, tenant_id=1)
     assert json.loads(origin or "") == {"replay_of": str(old), "by": "bob"}
     kept = await world.conn.fetchrow("select payload, dropped_at from rota.runs where id = $1", old)
     assert kept is not None

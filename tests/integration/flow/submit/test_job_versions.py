@@ -50,7 +50,7 @@ async def ran(world: World, job_id: UUID, state: RunState) -> UUID:
 
 
 async def shown(world: World, run_id: UUID) -> Shown:
-    row = await run_views.get(world.conn, tenant_id=1, run_id=run_id)
+    row = await run_views.get_run(world.conn, tenant_id=1, run_id=run_id)
     assert row is not None
     return Shown(json.loads(row.payload or "null"), json.loads(row.labels), row.job_version)
 

@@ -30,7 +30,7 @@ DEAD = BulkRunFilter(kind="noop")
 
 
 async def limited(world: World, **quotas: Any) -> None:
-    await tenants.update(world.conn, 1, quotas=Quotas(**quotas))
+    await tenants.update_tenant(world.conn, 1, quotas=Quotas(**quotas))
 
 
 async def hand_in(world: World, number: int = 1, **given: Any) -> list[Submitted]:
@@ -103,7 +103,7 @@ async def test_a_finished_job_that_gets_a_schedule_counts_again(world: World) ->
 
 
 async def test_the_quota_of_one_tenant_is_not_that_of_another(world: World) -> None:
-    await tenants.create(world.conn, name="acme")
+    await tenants.create_tenant(world.conn, name="acme")
     await limited(world, max_jobs=1, max_queued=1)
 
     await hand_in(world, 3, tenant="acme")

@@ -29,13 +29,13 @@ HOURLY = {"cron": "0 * * * *", "calendars": ["freeze"]}
 
 async def freeze(world: World, body: dict[str, Any], *, tenant_id: int = 1) -> None:
     plain = {"name": "freeze", **body}
-    await calendars.create(world.conn, tenant_id=tenant_id, plain=plain)
+    await calendars.create_calendar(world.conn, tenant_id=tenant_id, plain=plain)
 
 
 async def refreeze(world: World, body: dict[str, Any], *, version: int = 1) -> Rescheduled:
     plain = {"name": "freeze", **body}
     async with world.conn.transaction():
-        await calendars.replace(world.conn, tenant_id=1, plain=plain, version=version)
+        await calendars.replace_calendar(world.conn, tenant_id=1, plain=plain, version=version)
         return await follow_calendar(world.conn, tenant_id=1, name="freeze")
 
 
@@ -44,7 +44,7 @@ async def a_job(
 ) -> UUID:
     spec = JobSpec(name=name, kind="noop", tenant=tenant, schedule=HOURLY | given)
     tenant_id = await world.conn.fetchval("select id from rota.tenants where name = $1", tenant)
-    known = await calendars.read_all(world.conn, tenant_id=tenant_id)
+    known = await calendars.read_calendars(world.conn, tenant_id=tenant_id)
     (made,) = await submit(world.conn, [spec], now=world.now, new_id=world.new_id, calendars=known)
     return made.job_id
 
@@ -128,7 +128,7 @@ async def test_a_tick_that_was_decided_a_moment_ago_is_not_planned_again(world: 
 
 
 async def test_paused_jobs_and_those_of_others_stay_where_they_are(world: World) -> None:
-    other = (await tenants.create(world.conn, name="acme")).id
+    other = (await tenants.create_tenant(world.conn, name="acme")).id
     await freeze(world, NEXT_YEAR)
     await freeze(world, NEXT_YEAR, tenant_id=other)
     paused = await a_job(world)
@@ -148,7 +148,7 @@ async def test_a_paused_job_goes_by_the_new_calendar_when_it_is_resumed(world: W
     await pause(world.conn, job, by="ana", now=world.now)
     await refreeze(world, TODAY)
 
-    known = await calendars.read_all(world.conn, tenant_id=1)
+    known = await calendars.read_calendars(world.conn, tenant_id=1)
     changed = await resume(world.conn, job, now=world.now, calendars=known)
 
     assert changed.next_tick == NOON + 6 * HOUR
@@ -163,7 +163,7 @@ async def test_a_calendar_that_leaves_no_time_free_is_refused(world: World) -> N
         await refreeze(world, ALWAYS)
 
     assert await cursor(world, job) == before
-    assert (await calendars.get(world.conn, tenant_id=1, name="freeze")).version == 1
+    assert (await calendars.get_calendar(world.conn, tenant_id=1, name="freeze")).version == 1
 
 
 async def test_a_job_whose_last_tick_is_blacked_out_is_finished(world: World) -> None:
@@ -187,14 +187,14 @@ async def test_too_many_jobs_are_refused(world: World, monkeypatch: pytest.Monke
     with pytest.raises(Conflict, match="more than 2 jobs use it"):
         await refreeze(world, TODAY)
 
-    assert (await calendars.get(world.conn, tenant_id=1, name="freeze")).version == 1
+    assert (await calendars.get_calendar(world.conn, tenant_id=1, name="freeze")).version == 1
 
 
 async def test_a_job_that_is_made_while_its_calendar_is_replaced_is_refused(
     world: World, database: str
 ) -> None:
     await freeze(world, NEXT_YEAR)
-    known = await calendars.read_all(world.conn, tenant_id=1)
+    known = await calendars.read_calendars(world.conn, tenant_id=1)
     other = await asyncpg.connect(database)
     await other.execute("select set_config('rota.now', $1, false)", world.now.isoformat())
     plain = {"name": "freeze", **TODAY}
@@ -202,7 +202,7 @@ async def test_a_job_that_is_made_while_its_calendar_is_replaced_is_refused(
 
     replacing = other.transaction()
     await replacing.start()
-    await calendars.replace(other, tenant_id=1, plain=plain, version=1)
+    await calendars.replace_calendar(other, tenant_id=1, plain=plain, version=1)
     with pytest.raises(Conflict, match="was changed by another request") as under_way:
         await submit(world.conn, [spec], now=world.now, new_id=world.new_id, calendars=known)
     await replacing.commit()
@@ -221,7 +221,7 @@ async def test_a_calendar_is_replaced_after_the_job_that_is_being_made_with_it(
     other = await asyncpg.connect(database)
     making = other.transaction()
     await making.start()
-    known = await calendars.read_all(other, tenant_id=1)
+    known = await calendars.read_calendars(other, tenant_id=1)
     spec = JobSpec(name="report", kind="noop", schedule=HOURLY)
     (made,) = await submit(other, [spec], now=world.now, new_id=world.new_id, calendars=known)
 
@@ -245,8 +245,8 @@ async def waits(conn: asyncpg.Connection) -> bool:
 async def test_an_edit_by_a_calendar_that_is_gone_is_refused(world: World) -> None:
     await freeze(world, NEXT_YEAR)
     job = await a_job(world, calendars=[])
-    known = await calendars.read_all(world.conn, tenant_id=1)
-    await calendars.delete(world.conn, tenant_id=1, name="freeze")
+    known = await calendars.read_calendars(world.conn, tenant_id=1)
+    await calendars.delete_calendar(world.conn, tenant_id=1, name="freeze")
 
     with pytest.raises(InvalidSchedule, match="no such calendar"):
         await edit(world.conn, job, Edit(schedule=HOURLY), now=world.now, calendars=known)
@@ -257,6 +257,6 @@ async def test_a_calendar_that_is_used_cannot_be_deleted(world: World) -> None:
     await a_job(world)
 
     with pytest.raises(Conflict, match="'report'"):
-        await calendars.delete(world.conn, tenant_id=1, name="freeze")
+        await calendars.delete_calendar(world.conn, tenant_id=1, name="freeze")
 
-    assert (await calendars.get(world.conn, tenant_id=1, name="freeze")).version == 1
+    assert (await calendars.get_calendar(world.conn, tenant_id=1, name="freeze")).version == 1

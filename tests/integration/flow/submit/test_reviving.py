@@ -30,8 +30,8 @@ from rota.flow.submit.reviving import (
 )
 from rota.flow.submit.submitting import submit
 from rota.flow.submit.triggering import submit_runs
-from rota.store import live_runs, revival
-from rota.store.live_runs import Ending
+from rota.store import live_runs, requeue
+from rota.store.live_runs import RunEnding
 
 S = RunState
 RETRYABLE = "cancelled, dead, expired, lost or quarantined"
@@ -57,8 +57,8 @@ async def ended(
     session = await world.session()
     (run,) = await world.claim(session)
     reason = json.dumps({"type": error, "message": "no"})
-    ending = Ending(run_id, run.attempt, state, failures=1, reason=reason)
-    await live_runs.finish(world.conn, session_id=session, endings=[ending])
+    ending = RunEnding(run_id, run.attempt, state, failures=1, reason=reason)
+    await live_runs.finish_runs(world.conn, session_id=session, endings=[ending])
     return run_id
 
 
@@ -153,10 +153,10 @@ async def test_a_replay_is_a_new_run_with_the_same_payload_and_a_link(world: Wor
     assert row is not None
     assert tuple(row) == (new, "replay", '{"n": 1}', 0, asked_at, world.now)
     assert (await world.get(old)).state is S.SUCCEEDED
-    origin = await revival.origin(world.conn, new, tenant_id=1)
+    origin = await requeue.read_origin(world.conn, new, tenant_id=1)
     assert json.loads(origin or "") == {"replay_of": str(old), "by": "ana"}
-    assert await revival.origin(world.conn, new, tenant_id=2) is None
-    assert await revival.origin(world.conn, old, tenant_id=1) is None
+    assert await requeue.read_origin(world.conn, new, tenant_id=2) is None
+    assert await requeue.read_origin(world.conn, old, tenant_id=1) is None
 
 
 @pytest.mark.parametrize(("payload", "stored"), [({"n": 2}, '{"n": 2}'), (None, "null")])
@@ -312,8 +312,8 @@ async def test_a_dropped_letter_can_come_back_and_die_again(world: World) -> Non
     await retry(world.conn, tenant_id=1, run_id=run_id, by="bob")
     session = await world.session()
     (run,) = await world.claim(session)
-    ending = Ending(run_id, run.attempt, S.DEAD, reason='{"type": "OSError"}')
-    await live_runs.finish(world.conn, session_id=session, endings=[ending])
+    ending = RunEnding(run_id, run.attempt, S.DEAD, reason='{"type": "OSError"}')
+    await live_runs.finish_runs(world.conn, session_id=session, endings=[ending])
 
     counted = await count_dead(
         world.conn, BulkRunFilter(job_id=job_id), action=DROP, tenant_id=1, now=world.now
@@ -346,8 +346,8 @@ async def test_links_are_forgotten_with_the_history_they_lead_to(world: World) -
     new = await again(world, await ended(world, await a_job(world)))
     await world.advance(days=30)
 
-    kept = await revival.forget(world.conn, keep=timedelta(days=31), most=10)
-    forgotten = await revival.forget(world.conn, keep=timedelta(days=29), most=10)
+    kept = await requeue.delete_links(world.conn, keep=timedelta(days=31), limit=10)
+    forgotten = await requeue.delete_links(world.conn, keep=timedelta(days=29), limit=10)
 
     assert (kept, forgotten) == (0, 1)
-    assert await revival.origin(world.conn, new, tenant_id=1) is None
+    assert await requeue.read_origin(world.conn, new, tenant_id=1) is None

@@ -17,10 +17,10 @@ from rota.core.errors import IllegalMove, QuotaExceeded
 from rota.core.states import RunState
 from rota.flow.submit.changing import Edit
 from rota.flow.submit.submission_changes import RunNow, edit_submission, run_submission
-from rota.store import submission_views, submissions, unique
+from rota.store import submission_views, submissions, uniqueness_keys
 from rota.store.driver import Connection
 from rota.store.job_views import JobRow
-from rota.store.unique import Holder, Wish
+from rota.store.uniqueness_keys import UniqueKeyHolder, UniqueKeyRequest
 
 
 @pytest.fixture
@@ -140,19 +140,21 @@ async def test_quotas_hold_for_what_is_made_due(world: World) -> None:
 
 async def test_a_submission_that_is_put_off_keeps_its_unique_key(world: World) -> None:
     id_ = await waiting(world)
-    await unique.take(world.conn, Wish(OURS, b"x" * 16, id_, id_, timedelta(0)))
+    await uniqueness_keys.take_key(
+        world.conn, UniqueKeyRequest(OURS, b"x" * 16, id_, id_, timedelta(0))
+    )
     later = (world.now + timedelta(days=1)).isoformat()
     await edit(world.conn, await shown(world, id_), schedule={"at": later})
 
     await world.advance(hours=1)
 
-    assert await unique.prune(world.conn, most=10) == 0
-    holder = Holder(id_, id_, is_held=False)
-    assert (await unique.standing(world.conn, holder, tenant_id=OURS)).waits
+    assert await uniqueness_keys.prune_keys(world.conn, limit=10) == 0
+    holder = UniqueKeyHolder(id_, id_, is_held=False)
+    assert (await uniqueness_keys.read_standing(world.conn, holder, tenant_id=OURS)).waits
 
 
 async def shown(world: World, id_: UUID) -> JobRow:
-    row = await submission_views.get(world.conn, tenant_id=OURS, job_id=id_)
+    row = await submission_views.get_submission(world.conn, tenant_id=OURS, job_id=id_)
     assert row is not None
     return row
 

@@ -23,7 +23,7 @@ from rota.core.time import planning
 from rota.flow.submit.drafting import Origin
 from rota.flow.submit.submitting import Submitted, submit
 from rota.flow.submit.triggering import submit_runs
-from rota.store import cursors, live_runs, names
+from rota.store import cursors, interning, live_runs
 
 
 async def submitted(world: World, *specs: JobSpec) -> list[Submitted]:
@@ -222,7 +222,9 @@ async def test_the_first_tick_is_the_one_that_the_stored_schedule_makes(world: W
 
     (due,) = await world.due(within=timedelta(days=3))
     assert due.schedule_id is not None
-    body = json.loads((await names.schedules(world.conn, [due.schedule_id]))[due.schedule_id])
+    body = json.loads(
+        (await interning.read_schedules(world.conn, [due.schedule_id]))[due.schedule_id]
+    )
     planned = planning.plan_next_tick(read_saved_schedule(body, seed=str(made.job_id)), world.now)
     assert planned is not None
     assert (due.tick_at, due.fire_at) == (planned.tick.at, planned.due_at)
@@ -254,8 +256,8 @@ async def test_a_deadline_and_gates_are_handed_on_to_ticks(world: World) -> None
     await world.advance(minutes=1)
     ownership = await world.own()
     due = await world.due()
-    firings = [cursors.Firing(due[0], world.new_id(), None, None)]
-    (decided,) = await cursors.fire_over(world.conn, ownership, firings)
+    firings = [cursors.TickFiring(due[0], world.new_id(), None, None)]
+    (decided,) = await cursors.fire_overlapping(world.conn, ownership, firings)
 
     assert await gates_of_run(world, decided.run_id) == [f"job:{made.job_id}", "key:all"]
     deadline = await world.conn.fetchval("select deadline_at from rota.live_runs")
@@ -477,5 +479,5 @@ async def test_a_wrong_run_refuses_the_batch_and_says_which(world: World) -> Non
         await submit_runs(world.conn, specs, now=world.now, new_id=world.new_id)
 
     assert refused.value.field == "runs[1].payload"
-    assert await live_runs.get(world.conn, []) == {}
+    assert await live_runs.get_runs(world.conn, []) == {}
     assert await world.count("live_runs") == 0

@@ -16,7 +16,7 @@ from rota.core.states import JobState
 from rota.core.time.policies import CatchUp
 from rota.flow.submit.changing import resume
 from rota.store import cursors
-from rota.store.cursors import Firing
+from rota.store.cursors import TickFiring
 
 HOURLY = "0 * * * *"
 
@@ -35,8 +35,8 @@ async def fired_daily(world: World, **given: Any) -> UUID:
     await at(world, 13)
     (due,) = await world.due()
     tomorrow = hour(13).replace(day=2)
-    firing = Firing(due, derive_tick_run_id(job_id, due.tick_at), tomorrow, tomorrow)
-    await cursors.fire(world.conn, await world.own(), [firing])
+    firing = TickFiring(due, derive_tick_run_id(job_id, due.tick_at), tomorrow, tomorrow)
+    await cursors.fire_ticks(world.conn, await world.own(), [firing])
     return job_id
 
 

@@ -19,7 +19,7 @@ from rota.flow.submit.changing import delete, pause
 from rota.flow.submit.submitting import submit
 from rota.flow.submit.triggering import Triggered, run_now
 from rota.store import cursors
-from rota.store.cursors import Firing
+from rota.store.cursors import TickFiring
 
 S = RunState
 
@@ -137,17 +137,17 @@ async def test_a_tick_that_is_decided_meanwhile_sees_the_run_that_was_asked_for(
     other = await asyncpg.connect(database)
     rival = await World(other).begin()
     await rival.move_to(world.now)
-    firing = Firing(
+    firing = TickFiring(
         due, derive_tick_run_id(job_id, due.tick_at), due.tick_at + timedelta(minutes=1), None
     )
 
     async with world.conn.transaction():
         await trigger(world, job_id)
-        fire = asyncio.ensure_future(cursors.fire(rival.conn, ownership, [firing]))
+        fire = asyncio.ensure_future(cursors.fire_ticks(rival.conn, ownership, [firing]))
         await until_waiting(database)
     refused = await fire
     (again,) = await world.due()
-    decided = await cursors.fire(rival.conn, ownership, [firing._replace(due=again)])
+    decided = await cursors.fire_ticks(rival.conn, ownership, [firing._replace(due=again)])
 
     assert refused == []
     assert [one.is_skipped for one in decided] == [True]

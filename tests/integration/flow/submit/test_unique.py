@@ -16,8 +16,8 @@ from rota.flow.submit.cancelling import cancel
 from rota.flow.submit.submitting import Submitted, submit
 from rota.flow.submit.triggering import run_now, submit_runs, submit_unique
 from rota.flow.submit.unique import Handed
-from rota.store import live_runs, submissions, unique
-from rota.store.live_runs import Claimed, Ending
+from rota.store import live_runs, submissions, uniqueness_keys
+from rota.store.live_runs import ClaimedRun, RunEnding
 
 S = RunState
 RULE = UniqueRule(key="invoice:{args.id}")
@@ -50,7 +50,7 @@ async def bill(
     return (await handed(world, spec))[0]
 
 
-async def begun(world: World) -> tuple[UUID, Claimed]:
+async def begun(world: World) -> tuple[UUID, ClaimedRun]:
     session = await world.session()
     (run,) = await world.claim(session)
     return session, run
@@ -58,8 +58,8 @@ async def begun(world: World) -> tuple[UUID, Claimed]:
 
 async def finished(world: World) -> None:
     session, run = await begun(world)
-    ending = Ending(run.id, run.attempt, S.SUCCEEDED)
-    await live_runs.finish(world.conn, session_id=session, endings=[ending])
+    ending = RunEnding(run.id, run.attempt, S.SUCCEEDED)
+    await live_runs.finish_runs(world.conn, session_id=session, endings=[ending])
 
 
 async def test_whoever_comes_later_gets_the_run_that_waits(world: World) -> None:
@@ -158,8 +158,10 @@ async def test_a_run_that_waits_for_its_retry_holds_its_key(world: World) -> Non
     job_id = await a_job(world)
     first = await bill(world, job_id, QUEUED)
     session, run = await begun(world)
-    again = live_runs.PutBack(run.id, run.attempt, S.RETRYING, "failed", 1, timedelta(minutes=1))
-    await live_runs.put_back(world.conn, session_id=session, attempts=[again])
+    again = live_runs.ReturnedAttempt(
+        run.id, run.attempt, S.RETRYING, "failed", 1, timedelta(minutes=1)
+    )
+    await live_runs.put_back_runs(world.conn, session_id=session, attempts=[again])
 
     second = await bill(world, job_id, QUEUED)
 
@@ -397,9 +399,9 @@ async def test_keys_are_forgotten_when_nobody_holds_them(world: World) -> None:
     later = {"after": "1h"}
     await jobs_of(world, JobSpec(name="x", kind="noop", schedule=later, unique=UniqueRule(key="k")))
 
-    at_once = await unique.prune(world.conn, most=10)
+    at_once = await uniqueness_keys.prune_keys(world.conn, limit=10)
     await world.advance(minutes=10)
-    soon = await unique.prune(world.conn, most=10)
+    soon = await uniqueness_keys.prune_keys(world.conn, limit=10)
 
     assert (at_once, soon) == (0, 1)
     assert await world.count("unique_keys") == 3

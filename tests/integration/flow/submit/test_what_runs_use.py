@@ -21,7 +21,7 @@ from rota.flow.submit.submitting import submit
 from rota.flow.submit.triggering import run_now, submit_runs
 from rota.store import live_runs, run_views
 from rota.store.driver import Connection
-from rota.store.live_runs import Ending
+from rota.store.live_runs import RunEnding
 
 STEPS = 40
 
@@ -119,8 +119,8 @@ class Story:
             given = brief.payload if run.payload is None else run.payload
             assert json.loads(given or "null") == self.runs[run.id].payload
             state = self.rng.choice([RunState.SUCCEEDED, RunState.DEAD])
-            ending = Ending(run.id, run.attempt, state)
-            await live_runs.finish(self.world.conn, session_id=session, endings=[ending])
+            ending = RunEnding(run.id, run.attempt, state)
+            await live_runs.finish_runs(self.world.conn, session_id=session, endings=[ending])
 
     async def restart(self) -> None:
         self.workers[1] = Briefing(self.source)
@@ -160,7 +160,7 @@ class Story:
         self.is_deleted = True
 
     async def check(self) -> None:
-        rows = await run_views.read(self.world.conn, [*self.runs], tenant_id=1)
+        rows = await run_views.read_runs(self.world.conn, [*self.runs], tenant_id=1)
         shown = {
             row.id: (json.loads(row.payload or "null"), json.loads(row.labels), row.job_version)
             for row in rows

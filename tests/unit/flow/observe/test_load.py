@@ -11,17 +11,17 @@ from rota.contract.schedule import read_schedule, read_stored_schedule, write_sc
 from rota.core.time import planning
 from rota.core.time.tick_density import DensitySpan
 from rota.flow.observe.load import SCHEDULES_READ_MAX, _compute_load
-from rota.store.load_views import Scheduled
+from rota.store.load_views import ScheduledJob
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 
 
-def scheduled(number: int, **schedule: object) -> Scheduled:
+def scheduled(number: int, **schedule: object) -> ScheduledJob:
     """A job whose schedule is like no other: its anchor is its own."""
     since = NOON + timedelta(seconds=number)
     text = json.dumps(write_schedule(read_schedule(schedule, now=since)))
-    return Scheduled(UUID(int=number), f"job {number}", text, None, NOON)
+    return ScheduledJob(UUID(int=number), f"job {number}", text, None, NOON)
 
 
 def test_of_very_many_schedules_some_stand_for_the_others() -> None:
@@ -37,7 +37,9 @@ def test_of_very_many_schedules_some_stand_for_the_others() -> None:
 
 def test_jobs_with_one_expression_are_read_once_and_counted_each() -> None:
     text = json.dumps(write_schedule(read_schedule({"cron": "0 * * * *"}, now=NOON)))
-    jobs = [Scheduled(UUID(int=number), f"job {number}", text, None, NOON) for number in range(999)]
+    jobs = [
+        ScheduledJob(UUID(int=number), f"job {number}", text, None, NOON) for number in range(999)
+    ]
 
     found = _compute_load(jobs, DensitySpan(since=NOON, until=NOON + HOUR, width=HOUR), {}, bool)
 
@@ -47,7 +49,9 @@ def test_jobs_with_one_expression_are_read_once_and_counted_each() -> None:
 
 def test_an_hour_that_depends_on_the_job_is_counted_as_the_scheduler_fires_it() -> None:
     text = json.dumps(write_schedule(read_schedule({"cron": "H H * * *"}, now=NOON)))
-    jobs = [Scheduled(UUID(int=number), f"job {number}", text, None, NOON) for number in range(40)]
+    jobs = [
+        ScheduledJob(UUID(int=number), f"job {number}", text, None, NOON) for number in range(40)
+    ]
     day = DensitySpan(since=NOON, until=NOON + 24 * HOUR, width=timedelta(minutes=1))
     fires = [
         planning.plan_next_tick(

@@ -9,16 +9,16 @@ from rota.contract.schedule import read_schedule, write_schedule
 from rota.flow.schedule.agenda import Agenda
 from rota.flow.schedule.reading import cut_short
 from rota.flow.schedule.rulebook import Rulebook
-from rota.store.cursors import Due
+from rota.store.cursors import DueTick
 
 NOON = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 JOB = UUID(int=1)
 
 
-def due(second: int = 0, *, job: UUID = JOB, version: int = 1, shard: int = 0) -> Due:
+def due(second: int = 0, *, job: UUID = JOB, version: int = 1, shard: int = 0) -> DueTick:
     at = NOON + second * SECOND
-    return Due(job, version, at, at, None, 7, shard, 1, "skip")
+    return DueTick(job, version, at, at, None, 7, shard, 1, "skip")
 
 
 def agenda(wake: Callable[[], object] = lambda: None) -> Agenda:

@@ -14,7 +14,7 @@ from rota.core.errors import InvalidSchedule
 from rota.core.time import planning
 from rota.flow.schedule import rulebook
 from rota.flow.schedule.rulebook import Rulebook
-from rota.store.cursors import Due
+from rota.store.cursors import DueTick
 
 NOON = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
 ONE, TWO = UUID(int=1), UUID(int=2)
@@ -35,8 +35,8 @@ SCHEDULES: list[dict[str, Any]] = [
 DEPENDS = [False, True, True, True, True, True, False, False, True, False]
 
 
-def due(job_id: UUID, *, fired: int | None = None) -> Due:
-    return Due(job_id, 1, NOON, NOON, fired, 7, 0, 1, "skip")
+def due(job_id: UUID, *, fired: int | None = None) -> DueTick:
+    return DueTick(job_id, 1, NOON, NOON, fired, 7, 0, 1, "skip")
 
 
 def book_of(schedule: dict[str, Any]) -> Rulebook:

@@ -10,21 +10,23 @@ from rota.contract.calendar import read_calendar, write_calendar
 from rota.contract.schedule import read_schedule, write_schedule
 from rota.core.errors import InvalidSchedule
 from rota.flow.schedule.rulebook import Rulebook
-from rota.store.calendars import Stored
-from rota.store.cursors import Due
+from rota.store.calendars import StoredCalendar
+from rota.store.cursors import DueTick
 
 NOON = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 
 
-def due(schedule_id: int) -> Due:
-    return Due(UUID(int=1), 1, NOON, NOON, None, schedule_id, 0, 1, "skip")
+def due(schedule_id: int) -> DueTick:
+    return DueTick(UUID(int=1), 1, NOON, NOON, None, schedule_id, 0, 1, "skip")
 
 
-def stored(start: str, end: str) -> Stored:
+def stored(start: str, end: str) -> StoredCalendar:
     ranges = [{"start": f"2026-07-01T{start}", "end": f"2026-07-01T{end}"}]
     calendar = read_calendar({"name": "freeze", "ranges": ranges})
-    return Stored(read=calendar, document=write_calendar(calendar), version=1, updated_at=NOON)
+    return StoredCalendar(
+        read=calendar, document=write_calendar(calendar), version=1, updated_at=NOON
+    )
 
 
 def book() -> Rulebook:

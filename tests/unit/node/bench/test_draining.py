@@ -8,7 +8,7 @@ import pytest
 from rota.node.bench.draining import cost, evenly, rate
 from rota.node.bench.failure import BenchFailed
 from rota.node.bench.handlers import Crowd
-from rota.store.benchmark import Span, with_database
+from rota.store.benchmark import RunPeriod, with_database
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 
@@ -20,14 +20,14 @@ def test_instants_are_spread_over_fractions_of_a_second() -> None:
 
 
 def test_a_rate_counts_from_the_given_moment_to_the_last_record() -> None:
-    span = Span(1000, NOON, NOON + timedelta(seconds=1), NOON + timedelta(seconds=5))
+    span = RunPeriod(1000, NOON, NOON + timedelta(seconds=1), NOON + timedelta(seconds=5))
 
     assert rate(span, 1000, since=span.first_due) == 200
     assert rate(span, 1000, since=span.first_start) == 250
 
 
-@pytest.mark.parametrize("span", [Span(999, NOON, NOON, NOON), Span(0, None, None, None)])
-def test_there_is_no_rate_while_runs_are_missing(span: Span) -> None:
+@pytest.mark.parametrize("span", [RunPeriod(999, NOON, NOON, NOON), RunPeriod(0, None, None, None)])
+def test_there_is_no_rate_while_runs_are_missing(span: RunPeriod) -> None:
     with pytest.raises(BenchFailed, match=f"{span.finished} of 1,000 runs"):
         rate(span, 1000, since=span.first_start)
 

@@ -6,13 +6,13 @@ import pytest
 
 from rota.node.bench.failing_over import EPOCH, check, seconds_from
 from rota.node.bench.failure import BenchFailed
-from rota.store.benchmark import Restarts
+from rota.store.benchmark import RestartCounts
 
 KILLED = datetime(2026, 7, 1, 12, 0, 0, 250_000, tzinfo=UTC)
 
 
-def restarts(*, runs: int = 10, ticks: int = 10, attempts: int = 10) -> Restarts:
-    return Restarts(runs, ticks, attempts, None)
+def restarts(*, runs: int = 10, ticks: int = 10, attempts: int = 10) -> RestartCounts:
+    return RestartCounts(runs, ticks, attempts, None)
 
 
 def test_all_of_them_once_is_what_it_should_be() -> None:
@@ -30,7 +30,7 @@ def test_all_of_them_once_is_what_it_should_be() -> None:
         (restarts(attempts=11), "11 attempts"),
     ],
 )
-def test_what_is_lost_or_doubled_has_no_figure(found: Restarts, said: str) -> None:
+def test_what_is_lost_or_doubled_has_no_figure(found: RestartCounts, said: str) -> None:
     with pytest.raises(BenchFailed, match=said):
         check(found, found.ticks, wanted=10, attempts=1)
 
@@ -38,9 +38,9 @@ def test_what_is_lost_or_doubled_has_no_figure(found: Restarts, said: str) -> No
 def test_it_takes_until_the_last_of_them_has_started() -> None:
     last = round((KILLED - EPOCH).total_seconds() * 1e6) + 5_500_000
 
-    assert seconds_from(KILLED, Restarts(3, 3, 3, last)) == pytest.approx(5.5)
+    assert seconds_from(KILLED, RestartCounts(3, 3, 3, last)) == pytest.approx(5.5)
 
 
 def test_without_any_start_there_is_no_figure() -> None:
     with pytest.raises(BenchFailed, match="no restarted run"):
-        seconds_from(KILLED, Restarts(0, 0, 0, None))
+        seconds_from(KILLED, RestartCounts(0, 0, 0, None))

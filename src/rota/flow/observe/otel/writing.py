@@ -39,7 +39,7 @@ from rota.core.time import moments
 from rota.flow.observe.otel.collector import Collector
 from rota.flow.observe.otel.ids import Ids, OneIn
 from rota.flow.observe.otel.sending import Lost, Sending
-from rota.store.live_runs import Claimed
+from rota.store.live_runs import ClaimedRun
 
 NAME: Final = "rota"
 NANOSECONDS: Final = 1_000_000_000
@@ -125,7 +125,7 @@ class Writing:
         self._tracer = self.provider.get_tracer(NAME, metadata.version("rota"))
 
     def attempt(
-        self, run: Claimed, kind: str, *, ahead: float, queue: str | None = None
+        self, run: ClaimedRun, kind: str, *, ahead: float, queue: str | None = None
     ) -> Attempt:
         trace_id = traces.derive_trace_id(run.id)
         if traces.is_sampled(trace_id, one_in=self._one_in):
@@ -141,7 +141,7 @@ class Writing:
         )
         return Attempt(span, header)
 
-    def _begin_attempt(self, run: Claimed, kind: str, *, ahead: float) -> Span:
+    def _begin_attempt(self, run: ClaimedRun, kind: str, *, ahead: float) -> Span:
         first = first_span(run.id, one_in=self._one_in)
         if run.attempt == 1:
             self._ids.give(first.trace_id, first.span_id)

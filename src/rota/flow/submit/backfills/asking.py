@@ -35,7 +35,7 @@ from rota.flow.submit.settling import schedule_of
 from rota.store import backfills, gates, jobs
 from rota.store.backfills import NewBackfill
 from rota.store.driver import Connection
-from rota.store.jobs import Job
+from rota.store.jobs import StoredJob
 from rota.store.transaction import transaction
 
 LOW: Final = PRIORITY_NAMES["low"]
@@ -99,7 +99,7 @@ async def ask(  # noqa: PLR0913 — which job of whom, what of it, who asks, whe
     check_name(by, "by")
     encode_payload(wanted.payload)
     async with transaction(conn):
-        job = (await jobs.read(conn, [job_id])).get(job_id)
+        job = (await jobs.read_jobs(conn, [job_id])).get(job_id)
         if job is None or job.tenant_id != tenant_id:
             raise NotFound("job", str(job_id))
         past = PastTicks(
@@ -129,14 +129,16 @@ class Begun(NamedTuple):
     counted: Counted
 
 
-async def _write(conn: Connection, job: Job, past: PastTicks, wanted: Wanted, begun: Begun) -> None:
-    other = await backfills.unfinished(conn, tenant_id=job.tenant_id, job_id=job.id)
+async def _write(
+    conn: Connection, job: StoredJob, past: PastTicks, wanted: Wanted, begun: Begun
+) -> None:
+    other = await backfills.find_unfinished(conn, tenant_id=job.tenant_id, job_id=job.id)
     if other is not None:
         reason = f"bf_{other.hex} of this job has not finished; wait for it, or cancel it"
         raise Conflict("backfill", reason)
     limits = GateLimits(max_running=wanted.at_once)
-    gate_id = await gates.put(conn, job.tenant_id, gate_key(begun.id), limits)
-    await backfills.insert(
+    gate_id = await gates.put_gate(conn, job.tenant_id, gate_key(begun.id), limits)
+    await backfills.insert_backfill(
         conn,
         NewBackfill(
             id=begun.id,
@@ -175,7 +177,7 @@ async def standings(
 ) -> dict[datetime, list[RunState]]:
     """Return the states of the runs of each tick that has runs."""
     found: dict[datetime, list[RunState]] = {}
-    for tick in await backfills.standing(conn, ats, tenant_id=tenant_id, job_id=job_id):
+    for tick in await backfills.read_tick_states(conn, ats, tenant_id=tenant_id, job_id=job_id):
         found.setdefault(tick.at, []).append(tick.state)
     return found
 
@@ -197,14 +199,14 @@ def _check_request(wanted: Wanted, now: datetime) -> Wanted:
 
 async def _decided_until(conn: Connection, job_id: UUID, past: PastTicks) -> datetime:
     """Return the end of the part of the range that the scheduler has decided."""
-    tick_at = await backfills.decided(conn, job_id)
+    tick_at = await backfills.read_next_undecided(conn, job_id)
     return past.until if tick_at is None else max(past.since, min(past.until, tick_at))
 
 
-async def _count_runs(conn: Connection, job: Job, past: PastTicks, wanted: Wanted) -> Counted:
+async def _count_runs(conn: Connection, job: StoredJob, past: PastTicks, wanted: Wanted) -> Counted:
     number = await asyncio.to_thread(past.count, MOST_COUNTED)
     if number.is_estimate:
-        there = await backfills.count_standing(
+        there = await backfills.count_tick_states(
             conn, tenant_id=job.tenant_id, job_id=job.id, since=past.since, until=past.until
         )
         missing = max(0, number.ticks - sum(there))
@@ -219,7 +221,7 @@ async def _count_runs(conn: Connection, job: Job, past: PastTicks, wanted: Wante
         found = await standings(conn, ticks, tenant_id=job.tenant_id, job_id=job.id)
         stand = dict(Counter(rules.rate_tick(found.get(at, ())) for at in ticks))
     new = sum(count for state, count in stand.items() if rules.needs_run(wanted.only, state))
-    duration = await backfills.took(conn, tenant_id=job.tenant_id, job_id=job.id)
+    duration = await backfills.measure_duration(conn, tenant_id=job.tenant_id, job_id=job.id)
     return Counted(
         ticks=sum(stand.values()),
         ran=stand.get(TickResult.RAN, 0),

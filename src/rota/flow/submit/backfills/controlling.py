@@ -38,19 +38,19 @@ async def pause(
 ) -> BackfillState:
     """Start no more runs of a backfill. Running runs continue."""
     async with transaction(conn):
-        found = await backfills.lock(conn, backfill_id, tenant_id=tenant_id)
+        found = await backfills.lock_backfill(conn, backfill_id, tenant_id=tenant_id)
         state = advance_backfill(found.state, BackfillEvent.PAUSE)
-        await backfills.change(conn, found, state, reason=_reason_text("paused", by, now))
+        await backfills.change_state(conn, found, state, reason=_reason_text("paused", by, now))
         await _set_limits(conn, found, GateLimits(max_running=found.at_once, rate=SHUT))
-        await gates.pay(conn, {found.gate_id: FOR_EVER})
+        await gates.store_paid_until(conn, {found.gate_id: FOR_EVER})
     return state
 
 
 async def resume(conn: Connection, *, tenant_id: int, backfill_id: UUID) -> BackfillState:
     async with transaction(conn):
-        found = await backfills.lock(conn, backfill_id, tenant_id=tenant_id)
+        found = await backfills.lock_backfill(conn, backfill_id, tenant_id=tenant_id)
         state = advance_backfill(found.state, BackfillEvent.RESUME)
-        await backfills.change(conn, found, state)
+        await backfills.change_state(conn, found, state)
         await _set_limits(conn, found, GateLimits(max_running=found.at_once))
     return state
 
@@ -68,23 +68,23 @@ async def cancel(  # noqa: PLR0913 — who, what, why, how and when
     """Create no more runs and cancel waiting ones. With `CANCEL`, stop running ones too."""
     why = _reason_text("cancelled", by, now, reason)
     async with transaction(conn):
-        found = await backfills.lock(conn, backfill_id, tenant_id=tenant_id)
+        found = await backfills.lock_backfill(conn, backfill_id, tenant_id=tenant_id)
         state = advance_backfill(found.state, BackfillEvent.CANCEL)
-        await backfills.change(conn, found, state, reason=why)
+        await backfills.change_state(conn, found, state, reason=why)
         if found.state is BackfillState.PAUSED:
             # One of its runs may be retried later.
             await _set_limits(conn, found, GateLimits(max_running=found.at_once))
         if running is Running.CANCEL:
-            ids = await backfills.alive(conn, found.id)
+            ids = await backfills.read_unfinished_runs(conn, found.id)
         else:
-            ids = await backfills.waiting(conn, found.id)
+            ids = await backfills.lock_waiting_runs(conn, found.id)
         if ids:
-            await live_runs.cancel(conn, ids=ids, reason=why)
+            await live_runs.cancel_runs(conn, ids=ids, reason=why)
     return state
 
 
 async def _set_limits(conn: Connection, found: Backfill, limits: GateLimits) -> None:
-    await gates.put(conn, found.tenant_id, gate_key(found.id), limits)
+    await gates.put_gate(conn, found.tenant_id, gate_key(found.id), limits)
 
 
 def _reason_text(code: str, by: str, now: datetime, reason: str | None = None) -> str:

@@ -34,9 +34,9 @@ from rota.flow.submit.drafting import gates_of
 from rota.flow.submit.placing import limits_of, ticked
 from rota.flow.submit.settling import compute_ticks
 from rota.store import backfills, calendars, gates, jobs, live_runs, tenants
-from rota.store.backfills import Backfill, Settled, Step
-from rota.store.driver import Connection, Source
-from rota.store.jobs import Job
+from rota.store.backfills import Backfill, BackfillStep, SettledRuns
+from rota.store.driver import Connection, ConnectionSource
+from rota.store.jobs import StoredJob
 from rota.store.live_runs import NewRun
 from rota.store.transaction import transaction
 
@@ -74,7 +74,7 @@ class Backfilling:
     `on_runs_created` as the hint for claimers.
     """
 
-    source: Source
+    source: ConnectionSource
     made: Callable[[], object]
 
     async def tick(self) -> float:
@@ -90,33 +90,35 @@ class Backfilling:
 async def look(conn: Connection) -> Looked | None:
     """Advance the backfill whose last pass is oldest; return None if all can wait."""
     async with transaction(conn):
-        found = await backfills.take(conn)
+        found = await backfills.take_backfill(conn)
         if found is None:
             return None
         try:
             async with transaction(conn):
                 step = await _advance_step(conn, found)
-                await backfills.move(conn, found, step)
+                await backfills.store_step(conn, found, step)
         except StoreFailed as error:
             # A statement that the database refuses must not stop every node that tries it.
             reason = encode_canonical({"code": "refused", "message": str(error)})
-            step = Step(state=found.state, reached=found.reached, rest=AFTER_FAILURE, reason=reason)
-            await backfills.move(conn, found, step)
+            step = BackfillStep(
+                state=found.state, reached=found.reached, rest=AFTER_FAILURE, reason=reason
+            )
+            await backfills.store_step(conn, found, step)
     return Looked(found.id, step.made)
 
 
-async def _advance_step(conn: Connection, found: Backfill) -> Step:
-    settled = await backfills.settle(conn, found.id)
+async def _advance_step(conn: Connection, found: Backfill) -> BackfillStep:
+    settled = await backfills.settle_runs(conn, found.id)
     if found.state is BackfillState.CANCELLING:
         settled = _add_settled(settled, await _cancel_waiting(conn, found))
-    alive = await backfills.count_alive(conn, found.id)
+    alive = await backfills.count_unfinished(conn, found.id)
     done = Made(found.reached)
-    if found.state is BackfillState.RUNNING and not found.is_through:
+    if found.state is BackfillState.RUNNING and not found.is_complete:
         try:
             done = await _create_runs(conn, found, alive)
         except NewerDocument as error:
             why = encode_canonical({"code": "newer_version", "message": str(error)})
-            return Step(
+            return BackfillStep(
                 state=found.state,
                 reached=found.reached,
                 settled=settled,
@@ -126,12 +128,12 @@ async def _advance_step(conn: Connection, found: Backfill) -> Step:
         except (InvalidInput, NotFound) as error:
             # Its job or a calendar of its schedule was deleted: it cannot continue.
             why = encode_canonical({"code": "cannot_go_on", "message": str(error)})
-            return Step(
+            return BackfillStep(
                 state=BackfillState.CANCELLING, reached=found.reached, settled=settled, reason=why
             )
     after = found._replace(reached=done.reached)
     state = _state_without_runs(after) if alive + done.made == 0 else found.state
-    return Step(
+    return BackfillStep(
         state=state,
         reached=done.reached,
         ticks=done.ticks,
@@ -145,24 +147,24 @@ def _state_without_runs(found: Backfill) -> BackfillState:
     """Return the state of a backfill without active runs."""
     if found.state is BackfillState.CANCELLING:
         return BackfillState.CANCELLED
-    return BackfillState.FINISHED if found.is_through else found.state
+    return BackfillState.FINISHED if found.is_complete else found.state
 
 
-def _rest_after(after: Backfill, done: Made, settled: Settled, alive: int) -> timedelta:
+def _rest_after(after: Backfill, done: Made, settled: SettledRuns, alive: int) -> timedelta:
     if after.state is BackfillState.PAUSED and not alive:
         return ASLEEP
-    if done.ticks and done.has_room and not after.is_through:
+    if done.ticks and done.has_room and not after.is_complete:
         return timedelta(0)
     return SOON if done.ticks or any(settled) else LATER
 
 
-async def _cancel_waiting(conn: Connection, found: Backfill) -> Settled:
+async def _cancel_waiting(conn: Connection, found: Backfill) -> SettledRuns:
     """Cancel runs that wait again since the cancellation, such as retries."""
-    waiting = await backfills.waiting(conn, found.id)
+    waiting = await backfills.lock_waiting_runs(conn, found.id)
     if not waiting:
-        return Settled()
-    await live_runs.cancel(conn, ids=waiting)
-    return await backfills.settle(conn, found.id)
+        return SettledRuns()
+    await live_runs.cancel_runs(conn, ids=waiting)
+    return await backfills.settle_runs(conn, found.id)
 
 
 async def _create_runs(conn: Connection, found: Backfill, alive: int) -> Made:
@@ -171,7 +173,7 @@ async def _create_runs(conn: Connection, found: Backfill, alive: int) -> Made:
     room = window - alive
     if 2 * room < window:
         return Made(found.reached)
-    job = await jobs.lock(conn, found.job_id)
+    job = await jobs.lock_job(conn, found.job_id)
     room = min(room, await _quota_left(conn, job, room))
     if room <= 0:
         return Made(found.reached)
@@ -191,19 +193,19 @@ async def _create_runs(conn: Connection, found: Backfill, alive: int) -> Made:
     return Made(reached, looked_at, len(made), has_room=len(chosen) < room)
 
 
-async def _quota_left(conn: Connection, job: Job, room: int) -> int:
+async def _quota_left(conn: Connection, job: StoredJob, room: int) -> int:
     """Return how many more waiting runs the tenant may have."""
     quota = quotas_of(job.quotas).max_queued
     if quota is None:
         return room
-    return quota - await tenants.count_queued(conn, tenant_id=job.tenant_id, most=quota)
+    return quota - await tenants.count_queued(conn, tenant_id=job.tenant_id, limit=quota)
 
 
 async def _next_part(conn: Connection, found: Backfill, most: int) -> TickPage:
     schedule = read_stored_schedule(json.loads(found.schedule), seed=str(found.job_id))
     known = {}
     if schedule.calendars:
-        known = await calendars.read_all(conn, tenant_id=found.tenant_id)
+        known = await calendars.read_calendars(conn, tenant_id=found.tenant_id)
     if found.newest_first:
         past = PastTicks(schedule=schedule, since=found.since, until=found.reached, calendars=known)
         return await compute_ticks([schedule], partial(past.read_newest, most))
@@ -212,24 +214,27 @@ async def _next_part(conn: Connection, found: Backfill, most: int) -> TickPage:
 
 
 async def _insert_runs(
-    conn: Connection, found: Backfill, job: Job, chosen: Sequence[tuple[datetime, bool]]
+    conn: Connection, found: Backfill, job: StoredJob, chosen: Sequence[tuple[datetime, bool]]
 ) -> list[UUID]:
     """Create the runs of these ticks. The flag of a tick says whether it has runs already."""
     text = job.payload if found.payload is None else found.payload
     payload = json.loads(text or "null")
     # Overlap.ALLOW omits the gate that keeps the job's own runs in order.
     others = gates_of(job.id, job.tenant_id, Overlap.ALLOW, limits_of(job), payload)
-    made = await gates.put_many(conn, others)
+    made = await gates.put_gates(conn, others)
     # The backfill's own gate comes first: while it is shut, a claim skips all of its runs at once.
     through = (found.gate_id, *(made[gate.tenant_id, gate.key] for gate in others))
     runs = _build_runs(found, job, chosen, through)
-    ids = await live_runs.insert_many(conn, runs)
-    await backfills.note_runs(conn, found.id, tenant_id=found.tenant_id, run_ids=ids)
+    ids = await live_runs.insert_runs(conn, runs)
+    await backfills.record_runs(conn, found.id, tenant_id=found.tenant_id, run_ids=ids)
     return ids
 
 
 def _build_runs(
-    found: Backfill, job: Job, chosen: Sequence[tuple[datetime, bool]], through: tuple[int, ...]
+    found: Backfill,
+    job: StoredJob,
+    chosen: Sequence[tuple[datetime, bool]],
+    through: tuple[int, ...],
 ) -> list[NewRun]:
     """Return the new runs. They differ in ids and times only and share a template for the rest."""
     order = BackfillOrder.NEWEST if found.newest_first else BackfillOrder.OLDEST
@@ -256,5 +261,5 @@ def own_run_id(backfill_id: UUID, at: datetime) -> UUID:
     return derive_keyed_run_id(f"backfill {backfill_id}", moments.to_rfc3339(at), at=at)
 
 
-def _add_settled(one: Settled, other: Settled) -> Settled:
-    return Settled(*(a + b for a, b in zip(one, other, strict=True)))
+def _add_settled(one: SettledRuns, other: SettledRuns) -> SettledRuns:
+    return SettledRuns(*(a + b for a, b in zip(one, other, strict=True)))

@@ -50,5 +50,5 @@ async def measured(conn: Connection, row: BackfillRow, *, tenant_id: int) -> Pro
     """Compute the progress of a backfill, with the duration of its job's newest runs."""
     if row.state not in UNFINISHED_STATES:
         return progress(row)
-    duration = await backfills.took(conn, tenant_id=tenant_id, job_id=row.job_id)
+    duration = await backfills.measure_duration(conn, tenant_id=tenant_id, job_id=row.job_id)
     return progress(row, each=duration)

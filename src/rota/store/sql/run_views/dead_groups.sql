@@ -1,7 +1,7 @@
 -- Dead letters of a tenant that ended in a period, grouped by kind and fingerprint
 -- (rota.failure_fingerprint), the latest group first, each with the message of its newest. Reads a
 -- limited number of the newest; `is_partial` means that there are more. Counting and changing dead
--- letters (revival/dead.sql) uses the same conditions.
+-- letters (requeue/find_dead.sql) uses the same conditions.
 with newest as (
     select
         r.id, r.job_id, r.kind_id, r.job_version, r.finished_at, r.reason, r.trigger
