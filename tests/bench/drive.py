@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 
 from rota.core.ids import derive_tick_run_id
 from rota.core.states import RunState
-from rota.flow.dispatch.lanes import LaneMemory
+from rota.engine.dispatch.lane_memory import LaneMemory
 from rota.store import cursors, live_runs, sessions
 from rota.store.cursors import DueTick, ShardOwnership, TickFiring
 from rota.store.driver import Connection
@@ -74,20 +74,22 @@ class Drain:
         await hand_over.put(None)
 
     async def _survey(self, conn: Connection, memory: LaneMemory) -> int:
-        found = await live_runs.survey_lanes(conn, queue_id=1, known=memory.known(), limit=10_000)
-        memory.learn(found, now=datetime.now(UTC))
+        found = await live_runs.survey_lanes(
+            conn, queue_id=1, known=memory.list_lanes(), limit=10_000
+        )
+        memory.add_lanes(found, now=datetime.now(UTC))
         return len(found)
 
     async def _claim(self, conn: Connection, memory: LaneMemory, *, room: int) -> list[ClaimedRun]:
         now = datetime.now(UTC)
-        walks = memory.walks(room=room, weights={}, now=now) if room else []
+        walks = memory.plan_walks(room=room, weights={}, now=now) if room else []
         started = time.perf_counter()
         runs = await live_runs.claim_runs(
             conn, session_id=self.session, queue_id=1, kind_ids=[1, 2, 3], scans=walks, room=room
         )
         took = time.perf_counter() - started
         self.claim_times.append(took)
-        memory.note(walks, runs, now=now, took=timedelta(seconds=took))
+        memory.record_claim(walks, runs, now=now, duration=timedelta(seconds=took))
         return runs
 
     async def _finish_all(

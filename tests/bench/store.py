@@ -22,7 +22,7 @@ from statistics import median
 from typing import Any
 from uuid import uuid4
 
-from rota.runtime.collector import relax_collector
+from rota.runtime.garbage_collection import relax_collector
 from rota.store.embedded import Embedded, start
 from rota.store.partitions import create_ahead
 from rota.store.pool import DatabaseAccess, open_connection

@@ -1,4 +1,4 @@
-"""One Rota with example jobs and one Chromium for all tests of a process, on one loop."""
+"""Starts one Rota with example jobs and one Chromium for all tests of a process, on one loop."""
 
 import asyncio
 import signal
@@ -22,7 +22,7 @@ Visiting = Callable[..., Awaitable[Visit]]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The browser lives longer than a test, and so does the loop that talks to it."""
+    """Use one event loop for the session, because the browser outlives a test."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
@@ -30,11 +30,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
-    """`rota up --demo` with its embedded database, as anybody starts it."""
-    assert (HOME / "index.html").is_file(), "the dashboard is not built: make web"
+    """`rota up --demo` with its embedded database, as a user starts it."""
+    assert (HOME / "index.html").is_file(), "the dashboard is not built: run make web"
     folder = tmp_path_factory.mktemp("site")
     with (folder / "log").open("w") as log:
-        process = subprocess.Popen(  # noqa: ASYNC220 — read from a thread, it lives for long
+        process = subprocess.Popen(  # noqa: ASYNC220 — long-lived, read from a thread
             [ROTA, "up", "--demo"],
             cwd=folder,
             env=clean(ROTA_API__PORT="0", ROTA_API__UNKNOWN_PER_SECOND="1000"),
@@ -61,8 +61,8 @@ async def chromium() -> AsyncIterator[Browser]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def visit(site: Site, chromium: Browser) -> AsyncIterator[Visiting]:
-    """Opens the dashboard as somebody: `await visit("/jobs", role="viewer")`, or with a `key`.
-    Whatever a page complained about fails the test, apart from `visit.faults.expect(…)`.
+    """Opens the dashboard as a user: `await visit("/jobs", role="viewer")`, or with a `key`.
+    Every error of a page fails the test, except those in `visit.faults.expect(…)`.
     """
     async with AsyncExitStack() as stack:
 

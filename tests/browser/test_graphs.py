@@ -1,4 +1,4 @@
-"""Graphs, drawn and live; the calendar; events and backfills (I2, D5, D6)."""
+"""Graph diagrams, the calendar, events and backfills (I2, D5, D6)."""
 
 import re
 from datetime import timedelta
@@ -28,12 +28,12 @@ async def graph_job(site: Site, name: str, steps: object, **job: object) -> tupl
     return str(made.json["job_id"]), str(made.json["run_id"])
 
 
-async def test_a_graph_run_is_drawn_with_its_states_and_goes_again_from_what_failed(
+async def test_a_graph_run_shows_its_steps_and_retries_the_failed_ones(
     site: Site, visit: Visiting
 ) -> None:
     _, run_id = await graph_job(site, "a graph to look at", STEPS)
     page = (await visit(f"/graphs/{run_id}")).page
-    drawing = page.get_by_role("group", name="The graph, drawn")
+    drawing = page.get_by_role("group", name="Graph diagram")
 
     await expect(
         drawing.get_by_role("link", name=re.compile(r"^extract ?succeeded"))
@@ -47,7 +47,7 @@ async def test_a_graph_run_is_drawn_with_its_states_and_goes_again_from_what_fai
     await expect(page.get_by_role("table", name="Steps")).to_contain_text("upstream failed")
     await look(page, "graph-run")
 
-    await page.get_by_role("button", name="Retry from the failed steps").click()
+    await page.get_by_role("button", name="Retry failed steps").click()
     await page.get_by_role("dialog").get_by_role("button", name="Retry").click()
     await site.ends(run_id, attempt=2)
     steps = (await site.platform.get(f"/v1/runs/{run_id}/graph")).json
@@ -68,17 +68,19 @@ async def test_a_graph_run_is_paused_resumed_and_cancelled(site: Site, visit: Vi
     await page.get_by_role("dialog").get_by_role("button", name="Pause").click()
     await expect(page.get_by_text("Paused since")).to_be_visible()
     await page.get_by_role("button", name="Resume").click()
-    drawing = page.get_by_role("group", name="The graph, drawn")
+    drawing = page.get_by_role("group", name="Graph diagram")
     await expect(drawing.get_by_role("link", name=re.compile(r"^second ?running"))).to_be_visible(
         timeout=20_000
     )
-    await page.get_by_role("button", name="Cancel…").click()
-    await page.get_by_role("dialog").get_by_role("button", name="Cancel it all").click()
+    await page.get_by_role("button", name="Cancel graph run").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Cancel graph run").click()
 
     await expect(page.locator(".page-head .badge")).to_have_text("cancelled")
 
 
-async def test_graphs_are_listed_and_drawn_as_they_are_defined(site: Site, visit: Visiting) -> None:
+async def test_graphs_are_listed_and_their_definitions_are_drawn(
+    site: Site, visit: Visiting
+) -> None:
     page = (await visit("/graphs")).page
     row = page.get_by_role("table", name="Graphs", exact=True).get_by_role("row")
     await look(page, "graphs")
@@ -89,7 +91,9 @@ async def test_graphs_are_listed_and_drawn_as_they_are_defined(site: Site, visit
     await look(page, "graph")
 
 
-async def test_the_calendar_shows_herds_and_who_is_in_them(site: Site, visit: Visiting) -> None:
+async def test_the_calendar_shows_the_busiest_times_and_their_jobs(
+    site: Site, visit: Visiting
+) -> None:
     for number in range(3):
         job = {"name": f"herd {number}", "kind": "demo.heartbeat", "cron_expression": "7 3 * * *"}
         await site.platform.post("/v1/jobs", job | {"timezone": "UTC"})
@@ -97,10 +101,10 @@ async def test_the_calendar_shows_herds_and_who_is_in_them(site: Site, visit: Vi
     page = (await visit(f"/calendar?day={day}")).page
 
     await expect(page.get_by_role("img", name=re.compile("ticks of"))).to_be_visible()
-    await expect(page.get_by_text("Most at once:")).to_be_visible()
+    await expect(page.get_by_text("Busiest times:")).to_be_visible()
     await look(page, "calendar")
     await page.locator(".herds button").first.click()
-    await expect(page.get_by_text("What fires at")).to_be_visible()
+    await expect(page.get_by_text("Ticks at")).to_be_visible()
     await expect(page).to_have_url(re.compile("at="))
     await page.get_by_role("button", name="Week").click()
     await expect(page).to_have_url(re.compile("view=week"))
@@ -108,27 +112,29 @@ async def test_the_calendar_shows_herds_and_who_is_in_them(site: Site, visit: Vi
     await look(page, "calendar-week")
 
 
-async def test_an_event_is_sent_and_tells_whom_it_started(site: Site, visit: Visiting) -> None:
+async def test_an_event_is_sent_and_lists_the_matching_jobs(site: Site, visit: Visiting) -> None:
     job = {"name": "on paid", "kind": "demo.heartbeat", "schedule": {"event": {"type": "paid"}}}
     assert (await site.platform.post("/v1/jobs", job)).status == 201
     page = (await visit("/events")).page
 
-    await page.get_by_role("button", name="Send an event").click()
+    await page.get_by_role("button", name="Send event").click()
     dialog = page.get_by_role("dialog")
     await dialog.get_by_label("Type").fill("paid")
     await dialog.get_by_label("Data").fill('{"amount": 3}')
-    await dialog.get_by_role("button", name="Send").click()
+    await dialog.get_by_role("button", name="Send event").click()
     row = page.get_by_role("row").filter(has_text="paid")
     await expect(row.first).to_contain_text("1 run")
     await look(page, "events")
     await row.get_by_role("button").first.click()
 
     await expect(page.get_by_role("dialog")).to_contain_text("on paid")
-    await page.get_by_role("dialog").get_by_role("link", name="its run").click()
+    await page.get_by_role("dialog").get_by_role("link", name="Open run").click()
     await expect(page).to_have_url(re.compile(r"/runs/run_"))
 
 
-async def test_a_backfill_is_watched_paused_and_cancelled(site: Site, visit: Visiting) -> None:
+async def test_a_backfill_shows_its_progress_and_is_paused_and_cancelled(
+    site: Site, visit: Visiting
+) -> None:
     job = {
         "name": "to backfill",
         "kind": "demo.customer",
@@ -153,12 +159,12 @@ async def test_a_backfill_is_watched_paused_and_cancelled(site: Site, visit: Vis
     await row.get_by_role("button", name=re.compile("^Pause")).click()
     await expect(row).to_contain_text("paused")
     await row.get_by_role("button", name=re.compile("^Cancel")).click()
-    await page.get_by_role("dialog").get_by_role("button", name="Cancel it").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Cancel backfill").click()
     await expect(row).to_contain_text(re.compile("cancelled|cancelling"))
 
 
 def in_layers(layers: int, wide: int) -> list[dict[str, object]]:
-    """Steps that each need two of the layer before."""
+    """Steps that each need two steps of the previous layer."""
     return [
         {
             "name": f"s{layer}-{place}",
@@ -172,14 +178,14 @@ def in_layers(layers: int, wide: int) -> list[dict[str, object]]:
     ]
 
 
-async def test_a_graph_of_a_thousand_steps_is_drawn_moved_and_seen_at_a_glance(
+async def test_a_graph_of_a_thousand_steps_is_drawn_moved_and_zoomed(
     site: Site, visit: Visiting
 ) -> None:
     body = {"name": "a very large graph", "kind": "graph", "schedule": {"on_demand": True}}
     made = await site.platform.post("/v1/jobs", body | {"graph": {"steps": in_layers(20, 50)}})
     assert made.status == 201, made.text
     page = (await visit(f"/graphs/{made.json['job_id']}")).page
-    drawing = page.get_by_role("group", name="The graph, drawn")
+    drawing = page.get_by_role("group", name="Graph diagram")
     first = drawing.locator(".graph-step").filter(has_text=re.compile("^s0-"))
 
     await expect(first.first).to_be_visible()
@@ -191,8 +197,8 @@ async def test_a_graph_of_a_thousand_steps_is_drawn_moved_and_seen_at_a_glance(
     await expect(drawing.locator("path.graph-tile")).to_have_count(1)
     await expect(drawing.locator(".graph-step")).to_have_count(0)
     await page.keyboard.press("+")
-    await page.get_by_role("button", name="Larger").click()
-    await page.get_by_role("button", name="Larger").click()
+    await page.get_by_role("button", name="Zoom in").click()
+    await page.get_by_role("button", name="Zoom in").click()
     await page.locator(".graph-overview").click(position={"x": 2, "y": 2})
     await expect(first.first).to_be_visible()
 
@@ -207,8 +213,8 @@ async def test_a_graph_of_a_thousand_steps_is_drawn_moved_and_seen_at_a_glance(
     assert moved == [300, 50]
 
 
-async def test_hundreds_of_events_are_a_few_questions(site: Site, visit: Visiting) -> None:
-    """What a list asks again for does not grow with what happens."""
+async def test_hundreds_of_events_cause_few_requests(site: Site, visit: Visiting) -> None:
+    """The number of refetches does not grow with the number of events."""
     page = (await visit("/runs")).page
     await expect(page.get_by_text("Live", exact=True)).to_be_visible()
     asked: list[str] = []

@@ -1,4 +1,4 @@
-"""Text that would be a script, in every field that somebody can fill, stays text (S3)."""
+"""Scripts typed into any field of the API are rendered as text (S3)."""
 
 import pytest
 from playwright.async_api import Page, expect
@@ -22,7 +22,7 @@ def text() -> str:
 
 
 async def planted(site: Site, text: str) -> tuple[str, str]:
-    """A job and a dead run with hostile text wherever there is text; their ids."""
+    """Creates a job and a dead run with hostile text in every field; returns their ids."""
     name = "".join(each for each in text if each.isprintable())[:190]
     job = {
         "name": name,
@@ -81,12 +81,12 @@ async def test_text_stays_text_on_every_page(site: Site, visit: Visiting, text: 
         await expect(page.get_by_role("heading", level=1)).to_be_visible()
         await settled(page)
         assert await page.evaluate("window.hit ?? null") is None, path
-        # What was interpreted would be an element; what the page is made of has no such elements.
+        # Interpreted text would be an element; the page itself has no such elements.
         assert await page.locator("iframe, svg[onload], img[onerror], #root script").count() == 0
     await page.goto(f"{site.url}/jobs?q=%3Cscript%3E")
     await expect(page.get_by_text("<script>window.hit = 1</script>").first).to_be_visible()
 
 
 async def settled(page: Page) -> None:
-    """Until what a page loads first is there."""
+    """Waits until the page has loaded its first data."""
     await expect(page.locator(".loading")).to_have_count(0)

@@ -1,4 +1,4 @@
-"""Jobs: the list, the page of one, and everything that can be done with it (issue 7, point 2)."""
+"""Jobs: the list, the job page, and all actions on a job (issue 7, point 2)."""
 
 import re
 from typing import Any
@@ -26,13 +26,15 @@ async def more(page: Page, action: str) -> None:
     await page.get_by_role("menuitem", name=action).click()
 
 
-async def test_jobs_are_found_by_name_state_and_label_and_the_url_says_so(
+async def test_jobs_are_filtered_by_name_status_and_label_and_the_url_keeps_the_filters(
     site: Site, visit: Visiting
 ) -> None:
     await job(site, "found by its label", labels={"team": "billing"})
     page = (await visit("/jobs")).page
     row = page.get_by_role("row").filter(has_text="found by its label")
-    await expect(page.get_by_role("img", name=re.compile("Last runs of demo"))).not_to_have_count(0)
+    await expect(page.get_by_role("img", name=re.compile("Recent runs of demo"))).not_to_have_count(
+        0
+    )
     await look(page, "jobs")
 
     await page.keyboard.press("/")
@@ -43,14 +45,14 @@ async def test_jobs_are_found_by_name_state_and_label_and_the_url_says_so(
     await expect(page).to_have_url(re.compile("label=team%3Abilling"))
     await page.reload()
     await expect(row).to_be_visible()
-    await page.get_by_label("State").select_option("paused")
+    await page.get_by_label("Status").select_option("paused")
 
-    await expect(page.get_by_text("No job fits.")).to_be_visible()
+    await expect(page.get_by_text("No matches")).to_be_visible()
     await page.get_by_role("link", name="Show all jobs").click()
     await expect(page.get_by_role("row").filter(has_text="demo: heartbeat")).to_be_visible()
 
 
-async def test_one_time_submissions_are_beside_the_definitions_and_have_pages_of_their_own(
+async def test_one_time_submissions_are_listed_separately_and_have_their_own_page(
     site: Site, visit: Visiting
 ) -> None:
     draft = {
@@ -64,7 +66,7 @@ async def test_one_time_submissions_are_beside_the_definitions_and_have_pages_of
     made = await site.platform.post("/v1/jobs", draft)
     assert made.status == 201, made.text
     page = (await visit("/jobs?q=greet+ada")).page
-    await expect(page.get_by_text("No job fits.")).to_be_visible()
+    await expect(page.get_by_text("No matches")).to_be_visible()
 
     await page.get_by_label("Type").select_option("One-time")
     await page.get_by_role("link", name="greet ada once").click()
@@ -88,17 +90,17 @@ async def test_a_one_time_submission_is_cancelled_from_its_page(
     made = await site.platform.post("/v1/jobs", later)
     page = (await visit(f"/jobs/{made.json['job_id']}")).page
 
-    await more(page, "Cancel")
+    await more(page, "Cancel run")
     await page.get_by_role("button", name="Cancel run").click()
 
-    await expect(page.get_by_text("demo.heartbeat is cancelled.")).to_be_visible()
+    await expect(page.get_by_text("Cancelled demo.heartbeat")).to_be_visible()
     await expect(page.get_by_role("dialog")).to_have_count(0)
     await expect(page.get_by_role("main").get_by_text("cancelled").first).to_be_visible()
     found = await read(site, made.json["job_id"])
     assert (found["status"], found["next_run_at"]) == ("finished", None)
 
 
-async def test_jobs_are_sorted_by_their_heads(site: Site, visit: Visiting) -> None:
+async def test_jobs_are_sorted_by_their_column_heads(site: Site, visit: Visiting) -> None:
     for name in ("sorted b", "sorted c", "sorted a"):
         await job(site, name)
     page = (await visit("/jobs?q=sorted")).page
@@ -113,7 +115,7 @@ async def test_jobs_are_sorted_by_their_heads(site: Site, visit: Visiting) -> No
     await expect(page).to_have_url(re.compile("sort=-name"))
 
 
-async def test_the_list_is_walked_and_opened_by_keys(site: Site, visit: Visiting) -> None:
+async def test_the_list_is_navigated_and_opened_by_keys(site: Site, visit: Visiting) -> None:
     await job(site, "walked 1")
     await job(site, "walked 2")
     page = (await visit("/jobs?q=walked")).page
@@ -129,16 +131,18 @@ async def test_the_list_is_walked_and_opened_by_keys(site: Site, visit: Visiting
     await expect(page.get_by_role("heading", name="walked 2")).to_be_visible()
 
 
-async def test_the_page_of_a_job_shows_its_ticks_with_reasons_its_times_and_its_next_ones(
+async def test_the_job_page_shows_ticks_with_reasons_durations_and_next_runs(
     site: Site, visit: Visiting
 ) -> None:
     page = (await visit("/jobs?q=slower")).page
     await page.get_by_role("link", name="demo: slower than its interval").click()
 
-    strip = page.get_by_role("list", name="Ticks, the oldest first")
-    skipped = strip.get_by_role("link", name=re.compile("skipped, the run before it was still"))
+    strip = page.get_by_role("list", name="Ticks, oldest first")
+    skipped = strip.get_by_role("link", name=re.compile("skipped, previous run still active"))
     await expect(skipped.first).to_be_visible(timeout=30_000)
-    await expect(page.get_by_role("img", name=re.compile("How long each run took"))).to_be_visible()
+    await expect(
+        page.get_by_role("img", name=re.compile("Run duration by start time"))
+    ).to_be_visible()
     await expect(page.get_by_text("Every 5 seconds", exact=False)).to_be_visible()
     await look(page, "job")
 
@@ -146,10 +150,12 @@ async def test_the_page_of_a_job_shows_its_ticks_with_reasons_its_times_and_its_
     await expect(page).to_have_url(re.compile("tab=runs"))
     await expect(page.get_by_role("row").nth(2)).to_be_visible()
     await page.get_by_role("link", name="Settings", exact=True).click()
-    await expect(page.get_by_text("the new one is skipped")).to_be_visible()
+    await expect(page.get_by_text("skip the new run")).to_be_visible()
 
 
-async def test_the_next_times_say_what_daylight_saving_does(site: Site, visit: Visiting) -> None:
+async def test_the_next_runs_show_the_effects_of_daylight_saving(
+    site: Site, visit: Visiting
+) -> None:
     job_id = await job(site, "in the hour that is missing")
 
     page = (await visit(f"/jobs/{job_id}")).page
@@ -158,7 +164,7 @@ async def test_the_next_times_say_what_daylight_saving_does(site: Site, visit: V
     await expect(page.get_by_text(re.compile("which the clock jumped over"))).to_be_visible()
 
 
-async def test_a_job_is_made_with_a_form_of_its_kind_and_a_preview_as_one_types(
+async def test_a_job_is_created_with_the_form_of_its_kind_and_a_live_preview(
     site: Site, visit: Visiting
 ) -> None:
     visitor = await visit("/jobs/new")
@@ -177,7 +183,7 @@ async def test_a_job_is_made_with_a_form_of_its_kind_and_a_preview_as_one_types(
     await page.get_by_label("Description").fill("Asks the shop for its orders.")
     await look(page, "new-job")
 
-    await page.get_by_role("button", name="Make the job").click()
+    await page.get_by_role("button", name="Create job").click()
 
     await expect(page.get_by_role("heading", name="made in the browser")).to_be_visible()
     found = await read(site, page.url.rpartition("/")[2])
@@ -188,28 +194,28 @@ async def test_a_job_is_made_with_a_form_of_its_kind_and_a_preview_as_one_types(
     await expect(page.get_by_text("Asks the shop for its orders.")).to_be_visible()
 
 
-async def test_a_job_that_is_refused_says_why_and_nothing_is_lost(
+async def test_a_rejected_job_shows_the_reason_and_keeps_the_form(
     site: Site, visit: Visiting
 ) -> None:
     await job(site, "taken already")
     visitor = await visit("/jobs/new")
     visitor.faults.expect(REFUSED)
     page = visitor.page
-    await page.get_by_role("button", name="Make the job").click()
-    await expect(page.get_by_text("Say which kind carries it out.").first).to_be_visible()
+    await page.get_by_role("button", name="Create job").click()
+    await expect(page.get_by_text("Enter a kind or a name.").first).to_be_visible()
     await page.get_by_label("Name (optional)").fill("taken already")
     await page.get_by_label("Payload").fill('{"a": 1')
-    await page.get_by_role("button", name="Make the job").click()
-    await expect(page.get_by_text(re.compile("This is no JSON")).first).to_be_visible()
+    await page.get_by_role("button", name="Create job").click()
+    await expect(page.get_by_text(re.compile("Invalid JSON")).first).to_be_visible()
     await page.get_by_label("Payload").fill('{"a": 1}')
 
-    await page.get_by_role("button", name="Make the job").click()
+    await page.get_by_role("button", name="Create job").click()
 
     await expect(page.get_by_role("alert")).to_contain_text("taken already")
     await expect(page.get_by_label("Payload")).to_have_value('{"a": 1}')
 
 
-async def test_an_edit_sends_what_is_different_and_is_on_record(
+async def test_an_edit_sends_only_changed_fields_and_is_recorded(
     site: Site, visit: Visiting
 ) -> None:
     job_id = await job(site, "edited", payload={"pages": 1}, max_retries=7, deadline="2h")
@@ -219,8 +225,8 @@ async def test_an_edit_sends_what_is_different_and_is_on_record(
     await page.get_by_label("Cron expression").fill("0 4 * * *")
     await page.get_by_label("Payload").fill('{"pages": 2}')
     await page.get_by_text("Daylight saving, calendars").click()
-    await page.get_by_label("Ticks missed in an outage").select_option("all")
-    await page.get_by_label("A run may take").fill("")
+    await page.get_by_label("Ticks missed during an outage").select_option("all")
+    await page.get_by_label("Run deadline").fill("")
 
     await page.get_by_role("button", name="Save").click()
 
@@ -236,7 +242,7 @@ async def test_an_edit_sends_what_is_different_and_is_on_record(
     await expect(page.get_by_role("row").filter(has_text="update")).to_contain_text("payload")
 
 
-async def test_an_edit_of_what_somebody_else_changed_meanwhile_is_refused(
+async def test_an_edit_of_a_job_that_changed_meanwhile_is_rejected(
     site: Site, visit: Visiting
 ) -> None:
     job_id = await job(site, "changed by two")
@@ -247,9 +253,9 @@ async def test_an_edit_of_what_somebody_else_changed_meanwhile_is_refused(
     await site.platform.call("PATCH", f"/v1/jobs/{job_id}", {"queue": "theirs"})
 
     await page.get_by_role("button", name="Save").click()
-    await expect(page.get_by_text("Somebody changed this job while you did.")).to_be_visible()
+    await expect(page.get_by_text("This job has changed since you opened it.")).to_be_visible()
     assert (await read(site, job_id))["queue"] == "theirs"
-    await page.get_by_role("button", name="Begin again").click()
+    await page.get_by_role("button", name="Reload the current version").click()
 
     await expect(page.get_by_label("Queue", exact=True)).to_have_value("theirs")
 
@@ -260,7 +266,7 @@ async def test_a_job_is_paused_with_a_reason_and_resumed_with_its_missed_ticks(
     job_id = await job(site, "paused and resumed")
     page = (await visit(f"/jobs/{job_id}")).page
     await page.get_by_role("button", name="Pause").click()
-    await page.get_by_label("Why (optional)").fill("the mail server moves")
+    await page.get_by_label("Reason (optional)").fill("the mail server moves")
     await page.get_by_role("dialog").get_by_role("button", name="Pause").click()
     await expect(
         page.get_by_text(re.compile("The job was paused by .*the mail server moves"))
@@ -268,7 +274,7 @@ async def test_a_job_is_paused_with_a_reason_and_resumed_with_its_missed_ticks(
 
     await page.get_by_role("button", name="Resume").click()
     dialog = page.get_by_role("dialog")
-    await dialog.get_by_label(re.compile("One runs")).check()
+    await dialog.get_by_label(re.compile("Run once")).check()
     await dialog.get_by_role("button", name="Resume").click()
 
     await expect(page.get_by_role("button", name="Pause")).to_be_visible()
@@ -277,7 +283,7 @@ async def test_a_job_is_paused_with_a_reason_and_resumed_with_its_missed_ticks(
     assert entries.json["data"][0]["after"] == {"missed": "once"}
 
 
-async def test_a_job_runs_now_with_another_payload(site: Site, visit: Visiting) -> None:
+async def test_a_job_runs_now_with_a_different_payload(site: Site, visit: Visiting) -> None:
     job_id = await job(site, "run by hand", payload={"pages": 1})
     page = (await visit(f"/jobs/{job_id}")).page
     await page.get_by_role("button", name="Run now").click()
@@ -291,26 +297,26 @@ async def test_a_job_runs_now_with_another_payload(site: Site, visit: Visiting) 
     assert (await read(site, job_id))["payload"] == {"pages": 1}
 
 
-async def test_a_backfill_is_counted_before_it_is_made(site: Site, visit: Visiting) -> None:
+async def test_a_backfill_is_previewed_before_it_starts(site: Site, visit: Visiting) -> None:
     job_id = await job(site, "filled in", cron_expression="0 * * * *", timezone="UTC")
     page = (await visit(f"/jobs/{job_id}")).page
     await more(page, "Backfill")
     dialog = page.get_by_role("dialog")
     await dialog.get_by_role("button", name="Last day").click()
-    await dialog.get_by_role("button", name="Count first").click()
-    await expect(dialog.get_by_text("24 runs would be made", exact=False)).to_be_visible()
+    await dialog.get_by_role("button", name="Preview").click()
+    await expect(dialog.get_by_text("24 runs will be created", exact=False)).to_be_visible()
     await look(page, "backfill-wizard")
-    # Another question needs another answer.
+    # A changed range needs a new preview.
     await dialog.get_by_role("button", name="Last hour").click()
-    await dialog.get_by_role("button", name="Count first").click()
-    await dialog.get_by_role("button", name="Make 1 run").click()
+    await dialog.get_by_role("button", name="Preview").click()
+    await dialog.get_by_role("button", name="Create 1 run").click()
 
     await expect(page).to_have_url(re.compile("/backfills"))
     found = (await site.platform.get(f"/v1/backfills?job_id={job_id}")).json["data"]
     assert len(found) == 1
 
 
-async def test_a_job_is_deleted_after_a_question(site: Site, visit: Visiting) -> None:
+async def test_a_job_is_deleted_after_a_confirmation(site: Site, visit: Visiting) -> None:
     job_id = await job(site, "to be deleted")
     visitor = await visit("/jobs?q=to be deleted")
     page = visitor.page
@@ -324,10 +330,10 @@ async def test_a_job_is_deleted_after_a_question(site: Site, visit: Visiting) ->
     await page.get_by_role("menuitem", name="Delete").click()
     await dialog.get_by_role("button", name="Delete").click()
 
-    await expect(page.get_by_text("to be deleted is deleted.")).to_be_visible()
+    await expect(page.get_by_text("Deleted to be deleted")).to_be_visible()
     visitor.faults.expect(REFUSED)
     await visitor.open(f"/jobs/{job_id}")
-    await expect(page.get_by_text("There is no such job.")).to_be_visible()
+    await expect(page.get_by_text("Job not found")).to_be_visible()
 
 
 async def test_a_viewer_sees_everything_and_can_change_nothing(site: Site, visit: Visiting) -> None:
@@ -341,10 +347,10 @@ async def test_a_viewer_sees_everything_and_can_change_nothing(site: Site, visit
         await expect(page.get_by_role("button", name=action, exact=True)).to_have_count(0)
     await expect(page.get_by_role("link", name="Keys")).to_have_count(0)
     await visitor.open("/jobs/new")
-    await expect(page.get_by_text("Your key does not allow this.")).to_be_visible()
+    await expect(page.get_by_text("Permission denied")).to_be_visible()
 
 
-async def test_hundreds_of_jobs_are_listed_with_few_rows_on_the_page(
+async def test_hundreds_of_jobs_are_listed_with_few_rendered_rows(
     site: Site, visit: Visiting
 ) -> None:
     drafts = [{"name": f"many {n:04}", **NEVER} for n in range(250)]

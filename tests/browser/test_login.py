@@ -1,4 +1,4 @@
-"""Logging in and out, and what a page may load (issue 7: manners, safe)."""
+"""Log-in, log-out, and what a page may load (issue 7)."""
 
 import pytest
 from playwright.async_api import Error, expect
@@ -6,9 +6,7 @@ from tests.browser.conftest import Visiting
 from tests.support.browsing import REFUSED, Site, look
 
 
-async def test_a_key_logs_in_and_logging_out_asks_for_one_again(
-    site: Site, visit: Visiting
-) -> None:
+async def test_a_key_logs_in_and_leads_to_the_requested_page(site: Site, visit: Visiting) -> None:
     visitor = await visit("/queues", role=None)
     page = visitor.page
     await expect(page.get_by_role("heading", name="Log in to Rota")).to_be_visible()
@@ -17,12 +15,12 @@ async def test_a_key_logs_in_and_logging_out_asks_for_one_again(
     await page.get_by_label("API key").fill(str(site.platform.key))
     await page.get_by_role("button", name="Log in").click()
 
-    # Where they wanted to go in the first place.
+    # The page that was requested first.
     await expect(page.get_by_role("heading", name="Queues")).to_be_visible()
     assert page.url == f"{site.url}/queues"
 
 
-async def test_a_wrong_key_is_told_in_a_sentence(visit: Visiting) -> None:
+async def test_a_wrong_key_shows_an_error(visit: Visiting) -> None:
     visitor = await visit("/login", role=None)
     visitor.faults.expect(REFUSED)
 
@@ -46,7 +44,7 @@ async def test_a_link_of_rota_open_logs_in_once(site: Site, visit: Visiting) -> 
     await expect(again.page.get_by_label("API key")).to_be_visible()
 
 
-async def test_whoever_loses_the_key_is_asked_to_log_in(site: Site, visit: Visiting) -> None:
+async def test_a_user_whose_key_is_revoked_must_log_in_again(site: Site, visit: Visiting) -> None:
     made = (await site.platform.post("/v1/keys", {"name": "lost", "role": "viewer"})).json
     visitor = await visit("/queues", key=made["key"])
     visitor.faults.expect(REFUSED)
@@ -58,12 +56,12 @@ async def test_whoever_loses_the_key_is_asked_to_log_in(site: Site, visit: Visit
     await expect(asked).to_be_visible(timeout=15_000)
 
 
-async def test_the_page_of_the_api_forgets_the_key_and_turns_no_text_into_markup(
+async def test_the_api_page_does_not_store_the_key_and_never_renders_text_as_markup(
     site: Site, visit: Visiting
 ) -> None:
     visitor = await visit("/docs", role=None)
     page = visitor.page
-    # The last line of this test asks for it.
+    # The last line of this test causes it.
     visitor.faults.expect("TrustedHTML")
     await page.get_by_label("API key").fill(str(site.platform.key))
     kept = await page.evaluate("[Object.keys(sessionStorage), Object.keys(localStorage)]")
@@ -76,7 +74,7 @@ async def test_the_page_of_the_api_forgets_the_key_and_turns_no_text_into_markup
         await page.evaluate("document.body.innerHTML = '<b>bold</b>'")
 
 
-async def test_a_page_can_load_and_run_nothing_that_is_not_ours(visit: Visiting) -> None:
+async def test_a_page_loads_and_runs_nothing_from_other_origins(visit: Visiting) -> None:
     visitor = await visit("/")
     for part in ("Refused to", "violates", "ERR_", "Content Security Policy", "requires 'Trusted"):
         visitor.faults.expect(part)

@@ -1,4 +1,4 @@
-"""The operator's pages: dead letters, queues, workers, tenants, keys, secrets, audit (I2)."""
+"""Pages for operators: dead letters, queues, workers, tenants, keys, secrets, audit (I2)."""
 
 import asyncio
 import re
@@ -12,7 +12,7 @@ from tests.support.installation import ROTA, clean
 
 
 async def dead_run(site: Site, pages: str) -> str:
-    """A dead letter of its own job, whose error tells `pages`."""
+    """Creates a dead letter of a new job, whose error contains `pages`."""
     job = {"kind": "demo.report", "max_retries": 0, "payload": {"pages": pages, "customer": 4711}}
     made = await site.platform.post("/v1/jobs", {"name": f"report {uuid4().hex}", **job})
     assert made.status == 201, made.text
@@ -23,7 +23,7 @@ async def dead_run(site: Site, pages: str) -> str:
 
 async def visit_letters(visit: Visiting, search: str) -> Page:
     visitor = await visit(f"/dead-letters?q={search}")
-    # A group that has no dead letters any more is not found.
+    # A group without dead letters is not found.
     visitor.faults.expect("404")
     return visitor.page
 
@@ -54,13 +54,13 @@ async def test_dead_letters_of_many_jobs_are_one_group_and_requeued_at_a_pace(
     await expect(page.get_by_role("table").get_by_role("row")).to_have_count(len(runs) + 1)
     await look(page, "dead-letter-group")
     await page.reload()
-    await page.get_by_role("button", name="Requeue these 2").click()
+    await page.get_by_role("button", name="Requeue 2 runs").click()
     dialog = page.get_by_role("dialog")
     await expect(dialog).to_contain_text("2 dead letters of demo.report")
-    await dialog.get_by_label("How fast").select_option("60")
-    await dialog.get_by_role("button", name="Requeue these 2").click()
+    await dialog.get_by_label("Pace").select_option("60")
+    await dialog.get_by_role("button", name="Requeue 2 runs").click()
 
-    await expect(page.get_by_role("status").filter(has_text="2 runs requeued")).to_be_visible()
+    await expect(page.get_by_role("status").filter(has_text="Requeued 2 runs")).to_be_visible()
     for run_id in runs:
         await site.ends(run_id, attempt=2)
 
@@ -72,7 +72,7 @@ async def test_a_group_is_requeued_with_a_changed_payload(site: Site, visit: Vis
 
     await page.get_by_role("button", name="Edit and requeue").click()
     dialog = page.get_by_role("dialog")
-    act = dialog.get_by_role("button", name="Edit and requeue these 2")
+    act = dialog.get_by_role("button", name="Edit and requeue 2 runs")
     await dialog.get_by_label("Changes to each payload").fill('{"pages": ')
     await expect(act).to_be_disabled()
     await dialog.get_by_label("Changes to each payload").fill('{"pages": 1}')
@@ -93,7 +93,7 @@ async def test_a_group_is_requeued_with_a_changed_payload(site: Site, visit: Vis
         assert (dead["status"], dead["payload"]["pages"]) == ("dead", "many pages")
 
 
-async def test_a_group_is_dropped_after_a_question_and_others_stay(
+async def test_a_group_is_dropped_after_a_confirmation_and_others_stay(
     site: Site, visit: Visiting
 ) -> None:
     await dead_run(site, "to drop")
@@ -101,12 +101,12 @@ async def test_a_group_is_dropped_after_a_question_and_others_stay(
     page = await visit_letters(visit, "'to drop'")
     await open_group(page, "'to drop'")
 
-    await page.get_by_role("button", name="Drop this one").click()
-    await page.get_by_role("dialog").get_by_role("button", name="Drop this one").click()
+    await page.get_by_role("button", name="Drop 1 run").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Drop 1 run").click()
 
     await expect(page.get_by_text("No dead letters in this group")).to_be_visible()
-    await page.get_by_role("link", name="Back to the list").click()
-    await expect(page.get_by_text("No group matches.")).to_be_visible()
+    await page.get_by_role("link", name="Back to list").click()
+    await expect(page.get_by_text("No matches")).to_be_visible()
     left = (await site.platform.get("/v1/dead-letters?kind=demo.report&limit=200")).json["data"]
     assert kept in {each["run_id"] for each in left}
 
@@ -121,13 +121,13 @@ async def test_a_queue_is_paused_limited_and_resumed(site: Site, visit: Visiting
     await choose(page, "Actions for slow-lane", "Pause")
     await page.get_by_role("dialog").get_by_role("button", name="Pause").click()
     await expect(row).to_contain_text("paused")
-    await choose(page, "Actions for slow-lane", "Change limits")
+    await choose(page, "Actions for slow-lane", "Edit limits")
     dialog = page.get_by_role("dialog")
-    await dialog.get_by_label("At a time").fill("many")
-    await expect(dialog).to_contain_text("A whole number from 1 to 10000 is needed")
-    await dialog.get_by_label("At a time").fill("7")
-    await dialog.get_by_label("Starts").fill("100")
-    await dialog.get_by_role("button", name="Change").click()
+    await dialog.get_by_label("Max concurrent runs").fill("many")
+    await expect(dialog).to_contain_text("Must be a whole number from 1 to 10000")
+    await dialog.get_by_label("Max concurrent runs").fill("7")
+    await dialog.get_by_label("Max starts").fill("100")
+    await dialog.get_by_role("button", name="Save").click()
     await expect(row.get_by_role("meter")).to_have_attribute("aria-valuemax", "7")
     await expect(row).to_contain_text("100 per 1m")
     await choose(page, "Actions for slow-lane", "Resume")
@@ -146,9 +146,9 @@ async def test_an_admin_creates_a_queue_and_pauses_it_for_the_own_tenant(
     await page.get_by_role("button", name="Create queue").click()
     dialog = page.get_by_role("dialog")
     await dialog.get_by_label("Name").fill("Reports!")
-    await expect(dialog.get_by_role("button", name="Create")).to_be_disabled()
+    await expect(dialog.get_by_role("button", name="Create queue")).to_be_disabled()
     await dialog.get_by_label("Name").fill("reports")
-    await dialog.get_by_role("button", name="Create").click()
+    await dialog.get_by_role("button", name="Create queue").click()
     row = page.get_by_role("row").filter(has_text="reports")
     await expect(row).to_contain_text("active")
     await choose(page, "Actions for reports", "Pause")
@@ -179,7 +179,7 @@ async def test_workers_show_what_they_run_and_one_is_drained(site: Site, visit: 
         await expect(page.get_by_role("img", name=re.compile("128 of 128 shards"))).to_be_visible()
         await look(page, "workers")
         await row.get_by_role("button").first.click()
-        await expect(page.get_by_role("dialog")).to_contain_text("It runs nothing of yours")
+        await expect(page.get_by_role("dialog")).to_contain_text("No active runs of your tenant")
         await expect(page).to_have_url(re.compile("worker=wrk_"))
         await page.keyboard.press("Escape")
 
@@ -192,25 +192,25 @@ async def test_workers_show_what_they_run_and_one_is_drained(site: Site, visit: 
         worker.kill()
 
 
-async def test_a_tenant_is_made_changed_and_paused_and_gets_a_key(
+async def test_a_tenant_is_created_paused_and_resumed_and_gets_a_key(
     site: Site, visit: Visiting
 ) -> None:
     page = (await visit("/tenants")).page
     await expect(page.get_by_role("row", name="default active")).to_be_visible()
-    await page.get_by_role("button", name="New tenant").click()
+    await page.get_by_role("button", name="Create tenant").click()
     dialog = page.get_by_role("dialog")
     await dialog.get_by_label("Name", exact=True).fill("acme")
     await dialog.get_by_label("Jobs").fill("100")
-    await dialog.get_by_role("button", name="Make tenant").click()
+    await dialog.get_by_role("button", name="Create tenant").click()
     row = page.get_by_role("row").filter(has_text="acme")
     await expect(row).to_contain_text("jobs 100")
     await look(page, "tenants")
 
-    await choose(page, "Actions for acme", "Make a key")
+    await choose(page, "Actions for acme", "Create key")
     await dialog.get_by_label("Name").fill("for acme")
-    await dialog.get_by_role("button", name="Make key").click()
+    await dialog.get_by_role("button", name="Create key").click()
     key = await dialog.locator("[data-key]").inner_text()
-    await dialog.get_by_role("button", name="I have kept it").click()
+    await dialog.get_by_role("button", name="Done").click()
     await choose(page, "Actions for acme", "Pause")
     await dialog.get_by_role("button", name="Pause").click()
     await expect(row).to_contain_text("paused")
@@ -228,13 +228,13 @@ async def choose(page: Page, menu: str, item: str) -> None:
 
 async def test_a_key_is_shown_once_and_revoked(site: Site, visit: Visiting) -> None:
     page = (await visit("/keys")).page
-    await page.get_by_role("button", name="New key").click()
+    await page.get_by_role("button", name="Create key").click()
     dialog = page.get_by_role("dialog")
     await dialog.get_by_label("Name").fill("deployment of tests")
     await dialog.get_by_label("Role").select_option("viewer")
-    await dialog.get_by_role("button", name="Make key").click()
+    await dialog.get_by_role("button", name="Create key").click()
     key = await dialog.locator("[data-key]").inner_text()
-    await dialog.get_by_role("button", name="I have kept it").click()
+    await dialog.get_by_role("button", name="Done").click()
     row = page.get_by_role("row").filter(has_text="deployment of tests")
     await expect(row).to_contain_text("viewer")
     await look(page, "keys")
@@ -244,18 +244,18 @@ async def test_a_key_is_shown_once_and_revoked(site: Site, visit: Visiting) -> N
     await row.get_by_role("button", name="Revoke").click()
     await dialog.get_by_role("button", name="Revoke").click()
     await expect(row).to_have_count(0)
-    await page.get_by_label("Also expired and revoked ones").check()
+    await page.get_by_label("Show expired and revoked").check()
     await expect(row).to_contain_text("revoked")
     await expect(page).to_have_url(re.compile("ended=yes"))
 
 
-async def test_a_secret_is_written_and_never_shown(visit: Visiting) -> None:
+async def test_a_secret_is_saved_and_never_shown(visit: Visiting) -> None:
     page = (await visit("/secrets")).page
-    await page.get_by_role("button", name="New secret").first.click()
+    await page.get_by_role("button", name="Create secret").first.click()
     dialog = page.get_by_role("dialog")
     await dialog.get_by_label("Name").fill("smtp-password")
     await dialog.get_by_label("Value").fill("hunter2-is-not-safe")
-    await dialog.get_by_role("button", name="Write").click()
+    await dialog.get_by_role("button", name="Save").click()
     row = page.get_by_role("row").filter(has_text="smtp-password")
     await expect(row).to_contain_text("1")
     await look(page, "secrets")
@@ -263,7 +263,7 @@ async def test_a_secret_is_written_and_never_shown(visit: Visiting) -> None:
     await row.get_by_role("button", name="Replace").click()
     await expect(dialog.get_by_label("Value")).to_have_value("")
     await dialog.get_by_label("Value").fill("another")
-    await dialog.get_by_role("button", name="Write").click()
+    await dialog.get_by_role("button", name="Save").click()
     await expect(row).to_contain_text("2")
     assert "hunter2" not in await page.content()
     await row.get_by_role("button", name="Delete").click()
@@ -271,7 +271,7 @@ async def test_a_secret_is_written_and_never_shown(visit: Visiting) -> None:
     await expect(row).to_have_count(0)
 
 
-async def test_the_audit_log_is_filtered_by_its_address(site: Site, visit: Visiting) -> None:
+async def test_the_audit_log_is_filtered_by_its_url(site: Site, visit: Visiting) -> None:
     made = await site.platform.post("/v1/jobs", {"name": "noted", "schedule": {"every": "1h"}})
     job_id = made.json["job_id"]
     page = (await visit(f"/audit?thing_id={job_id}")).page
@@ -288,10 +288,12 @@ async def test_the_audit_log_is_filtered_by_its_address(site: Site, visit: Visit
 
     await expect(page).to_have_url(f"{site.url}/audit")
     await page.get_by_label("Action").fill("no.such.action")
-    await expect(page.get_by_text("No change fits.")).to_be_visible()
+    await expect(page.get_by_text("No matches")).to_be_visible()
 
 
-async def test_a_viewer_sees_no_button_that_is_not_theirs(site: Site, visit: Visiting) -> None:
+async def test_a_viewer_sees_no_button_that_needs_a_higher_role(
+    site: Site, visit: Visiting
+) -> None:
     await dead_run(site, "for a viewer")
     page = (await visit("/queues", role="viewer")).page
     await expect(page.get_by_role("row").filter(has_text="default").first).to_be_visible()

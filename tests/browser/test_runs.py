@@ -1,4 +1,4 @@
-"""The list of runs and the page of one: why it waits, what it did, what it wrote (I2, E14)."""
+"""The run list and the run page: reason, attempts, result and log (I2, E14)."""
 
 import asyncio
 import re
@@ -16,7 +16,7 @@ async def submitted(site: Site, name: str, **job: object) -> str:
     return str(made.json["run_id"])
 
 
-async def test_a_run_appears_in_the_list_by_itself_and_the_url_keeps_the_filters(
+async def test_a_run_appears_in_the_list_live_and_the_url_keeps_the_filters(
     site: Site, visit: Visiting
 ) -> None:
     page = (await visit("/runs")).page
@@ -40,9 +40,7 @@ async def test_a_run_appears_in_the_list_by_itself_and_the_url_keeps_the_filters
     await look(page, "runs")
 
 
-async def test_the_page_of_a_run_tells_its_attempts_its_result_and_its_log(
-    site: Site, visit: Visiting
-) -> None:
+async def test_the_run_page_shows_attempts_result_and_log(site: Site, visit: Visiting) -> None:
     run_id = await submitted(site, "a report to read", kind="demo.report", payload={"pages": 2})
     page = (await visit(f"/runs/{run_id}")).page
 
@@ -57,8 +55,8 @@ async def test_the_page_of_a_run_tells_its_attempts_its_result_and_its_log(
     await look(page, "run")
 
 
-async def test_a_run_that_waits_says_why_in_a_sentence(site: Site, visit: Visiting) -> None:
-    run_id = await submitted(site, "nobody can run this", kind="unheard of")
+async def test_a_waiting_run_explains_why_in_a_sentence(site: Site, visit: Visiting) -> None:
+    run_id = await submitted(site, "no worker can run this", kind="unheard of")
 
     page = (await visit(f"/runs/{run_id}")).page
 
@@ -72,17 +70,17 @@ async def test_a_running_run_is_cancelled_with_a_reason(site: Site, visit: Visit
     page = (await visit(f"/runs/{run_id}")).page
     await expect(page.get_by_role("progressbar", name="Progress")).to_be_visible()
 
-    await page.get_by_role("button", name="Cancel…").click()
+    await page.get_by_role("button", name="Cancel run").click()
     dialog = page.get_by_role("dialog")
-    await dialog.get_by_label("Why, for whoever asks later").fill("not needed any more")
-    await dialog.get_by_role("button", name="Cancel the run").click()
+    await dialog.get_by_label("Reason (optional)").fill("not needed any more")
+    await dialog.get_by_role("button", name="Cancel run").click()
 
     await expect(page.locator(".page-head .badge")).to_have_text("cancelled")
     audit = (await site.platform.get(f"/v1/audit?thing=run&thing_id={run_id}")).json
     assert [entry["action"] for entry in audit["data"]] == ["run.cancel"]
 
 
-async def test_a_dead_run_goes_again_as_itself_or_as_another_with_another_payload(
+async def test_a_dead_run_is_retried_under_its_id_or_replayed_with_a_different_payload(
     site: Site, visit: Visiting
 ) -> None:
     given = {"kind": "demo.hopeless", "max_retries": 0, "payload": {"a": 1}}
@@ -94,7 +92,7 @@ async def test_a_dead_run_goes_again_as_itself_or_as_another_with_another_payloa
     await page.get_by_role("dialog").get_by_role("button", name="Retry").click()
     await expect(page.locator(".attempt").get_by_text("Attempt 2")).to_be_visible()
     await site.ends(run_id, attempt=2)
-    await page.get_by_role("button", name="Replay…").click()
+    await page.get_by_role("button", name="Replay").click()
     dialog = page.get_by_role("dialog")
     await dialog.get_by_label("Payload").fill("{")
     await expect(dialog.get_by_role("button", name="Replay")).to_be_disabled()
@@ -105,7 +103,7 @@ async def test_a_dead_run_goes_again_as_itself_or_as_another_with_another_payloa
     await expect(page.get_by_label("Payload", exact=True)).to_contain_text('"a": 2')
 
 
-async def test_what_is_typed_stays_when_it_becomes_known_what_the_kind_takes(
+async def test_typed_json_stays_when_the_payload_schema_arrives_later(
     site: Site, visit: Visiting
 ) -> None:
     given = {"kind": "demo.hopeless", "max_retries": 0, "payload": {"a": 1}}
@@ -119,7 +117,7 @@ async def test_what_is_typed_stays_when_it_becomes_known_what_the_kind_takes(
         await route.continue_()
 
     await visitor.context.route("**/ui/v1/kinds*", late)
-    await page.get_by_role("button", name="Replay…").click()
+    await page.get_by_role("button", name="Replay").click()
     dialog = page.get_by_role("dialog")
     await dialog.get_by_label("Payload").fill('{"a": 2}')
     async with page.expect_response("**/ui/v1/kinds*"):
@@ -130,7 +128,7 @@ async def test_what_is_typed_stays_when_it_becomes_known_what_the_kind_takes(
     await expect(page.get_by_label("Payload", exact=True)).to_contain_text('"a": 2')
 
 
-async def test_a_hundred_thousand_lines_are_searched_and_few_are_drawn(
+async def test_a_hundred_thousand_lines_are_searched_and_few_are_rendered(
     site: Site, visit: Visiting
 ) -> None:
     begun = await site.platform.post("/v1/runs/external", {"job": "talkative", "host": "here"})
@@ -153,7 +151,7 @@ async def test_a_hundred_thousand_lines_are_searched_and_few_are_drawn(
     assert await page.locator(".log-line").count() < 200
 
 
-async def test_a_viewer_is_offered_nothing_that_changes_a_run(site: Site, visit: Visiting) -> None:
+async def test_a_viewer_has_no_actions_on_a_run(site: Site, visit: Visiting) -> None:
     run_id = await submitted(site, "only to look at", kind="demo.hopeless", max_retries=0)
     await site.ends(run_id)
 
@@ -161,16 +159,16 @@ async def test_a_viewer_is_offered_nothing_that_changes_a_run(site: Site, visit:
 
     await expect(page.locator(".attempt").get_by_text("Attempt 1")).to_be_visible()
     await expect(page.get_by_role("button", name="Retry")).to_have_count(0)
-    await expect(page.get_by_role("button", name="Replay…")).to_have_count(0)
+    await expect(page.get_by_role("button", name="Replay")).to_have_count(0)
 
 
-async def test_a_run_that_is_not_there_is_a_sentence(visit: Visiting) -> None:
-    somebody = await visit("/")
-    somebody.faults.expect("Failed to load resource")
+async def test_an_unknown_run_shows_run_not_found(visit: Visiting) -> None:
+    visitor = await visit("/")
+    visitor.faults.expect("Failed to load resource")
 
-    page = await somebody.open(f"/runs/run_{'0' * 32}")
+    page = await visitor.open(f"/runs/run_{'0' * 32}")
 
-    await expect(page.get_by_text("There is no such run.")).to_be_visible()
+    await expect(page.get_by_text("Run not found")).to_be_visible()
 
 
 async def test_a_failed_run_shows_the_own_frames_first_and_its_message_once(
@@ -189,7 +187,7 @@ async def test_a_failed_run_shows_the_own_frames_first_and_its_message_once(
     await expect(own).to_have_class(re.compile("frame-own"))
     folded = traceback.locator("details .frame").filter(has_text="executor.py").first
     await expect(folded).to_be_hidden()
-    await traceback.get_by_text(re.compile("of Rota and libraries")).click()
+    await traceback.get_by_text(re.compile("from Rota and libraries")).click()
     await expect(folded).to_be_visible()
     message = page.get_by_text("invalid literal for int()")
     above = page.locator(".error-message")

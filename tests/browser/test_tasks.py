@@ -1,4 +1,4 @@
-"""Tasks: the list, the page of one, running one, and 100,000 submissions that fill no jobs list."""
+"""Tasks: the list, the task page, running a task, and 100,000 submissions outside the job list."""
 
 import re
 from collections.abc import AsyncIterator
@@ -40,9 +40,9 @@ async def test_a_task_is_found_by_keys_and_shows_what_its_handler_declares(
     await page.get_by_role("link", name="http", exact=True).click()
 
     await expect(page.get_by_text("Sends an HTTP request.")).to_be_visible()
-    fields = page.get_by_role("table", name="Fields of the payload")
+    fields = page.get_by_role("table", name="Payload fields")
     await expect(fields.get_by_role("row").filter(has_text="url")).to_contain_text("yes")
-    workers = page.get_by_role("table", name="Workers that serve it")
+    workers = page.get_by_role("table", name="Workers serving this task")
     await expect(workers.get_by_role("row")).to_have_count(2)
     await look(page, "task")
 
@@ -62,18 +62,18 @@ async def test_a_task_is_run_from_its_page(site: Site, visit: Visiting) -> None:
     assert (made["kind"], made["schedule_type"]) == ("demo.heartbeat", "IMMEDIATE")
 
 
-async def test_a_task_that_is_not_there_and_one_that_nobody_serves_say_so(
+async def test_an_unknown_task_and_a_task_without_workers_are_reported(
     site: Site, visit: Visiting
 ) -> None:
-    made = await site.platform.post("/v1/jobs", {"kind": "team/nobody serves this"})
+    made = await site.platform.post("/v1/jobs", {"kind": "team/without workers"})
     assert made.status == 201, made.text
     visitor = await visit("/tasks/no.such.task")
     visitor.faults.expect(REFUSED)
     page = visitor.page
-    await expect(page.get_by_text("There is no such task.")).to_be_visible()
-    await page.get_by_role("link", name="All tasks").click()
+    await expect(page.get_by_text("Task not found")).to_be_visible()
+    await page.get_by_role("link", name="Show all tasks").click()
     await page.get_by_label("Workers").select_option("false")
-    row = page.get_by_role("row").filter(has_text="team/nobody serves this")
+    row = page.get_by_role("row").filter(has_text="team/without workers")
     await expect(row).to_contain_text("none")
 
     await row.get_by_role("link").click()
@@ -91,7 +91,7 @@ async def crowded(
 ) -> AsyncIterator[Served]:
     url = await clone_url(server.url)
     async with serving(url, tmp_path_factory.mktemp("tasks")) as api:
-        # All that ended did so within 20 hours: in every window of 24 hours by hours.
+        # All finished runs ended within 20 hours, so they are in every 24-hour window.
         now = SystemClock().now() - timedelta(minutes=1)
         await insert_task_runs(
             api.conn,
@@ -130,7 +130,7 @@ async def figure(page: Page, name: str) -> str:
 async def test_the_jobs_list_shows_the_definitions_and_the_task_shows_the_rest(
     crowded: Served, visitor: Visit
 ) -> None:
-    """100,000 submissions are in no jobs list; each of them is in a figure of its task."""
+    """100,000 submissions are not in the job list; each of them is in a figure of its task."""
     page = await visitor.open("/jobs")
     await expect(page.get_by_role("row")).to_have_count(DEFINITIONS + 1)
     await expect(page.get_by_text(f"{DEFINITIONS} jobs", exact=True)).to_be_visible()
@@ -144,7 +144,7 @@ async def test_the_jobs_list_shows_the_definitions_and_the_task_shows_the_rest(
     await expect(page.locator('[data-figure="task.waiting"]')).to_have_text(f"{WAITING:,}")
     assert await figure(page, "task.running") == "0"
     assert await figure(page, "task.scheduled") == f"{SCHEDULED:,}"
-    assert await figure(page, "task.rate.note") == f"{ENDED:,} ended"
+    assert await figure(page, "task.rate.note") == f"{ENDED:,} finished"
     jobs = page.get_by_role("table", name=f"Jobs of {KIND}")
     await expect(jobs.get_by_role("row")).to_have_count(DEFINITIONS + 1)
     (stored,) = await crowded.conn.fetch(
@@ -176,8 +176,8 @@ async def test_the_figures_of_the_task_are_what_the_tables_say(
     assert await figure(page, "task.failure_rate.note") == f"{shown['dead']:,} of {ENDED:,}"
     for name, seconds in (("duration", shown["took"]), ("wait", shown["waited"])):
         told = [await figure(page, f"task.{name}"), await figure(page, f"task.{name}.note")]
-        found = [seconds_of(told[0]), seconds_of(told[1].removeprefix("99 % within "))]
-        # Percentiles are accurate to a twentieth, and shown with two digits.
+        found = [seconds_of(told[0]), seconds_of(told[1].removeprefix("p99 "))]
+        # Percentiles are accurate to 5 %, and shown with two digits.
         assert found == pytest.approx([float(each) for each in seconds], rel=0.1), told
     before = await hours(crowded)
     points = await told_by_chart(page, "task.chart.ended", 24)
@@ -194,7 +194,7 @@ def seconds_of(text: str) -> float:
 
 
 async def hours(api: Served) -> list[str]:
-    """What the chart tells about each of the last 24 hours."""
+    """The chart's text for each of the last 24 hours."""
     rows: Any = await api.conn.fetch(
         "select h as start, count(r.id) as ended,"
         " count(r.id) filter (where r.state = 'dead') as failed"
@@ -203,7 +203,7 @@ async def hours(api: Served) -> list[str]:
         " on r.finished_at >= h and r.finished_at < h + interval '1 hour' group by h order by h"
     )
     return [
-        f"{middle(row['start']):%Y-%m-%d %H:%M}: {row['ended']:,} ended, {row['failed']:,} failed"
+        f"{middle(row['start']):%Y-%m-%d %H:%M}: {row['ended']:,} finished, {row['failed']:,} failed"
         for row in rows
     ]
 

@@ -21,9 +21,9 @@ from rota.core.ids import build_id, rebuild_id
 from rota.core.limits import JobLimit
 from rota.core.overlap import Overlap
 from rota.core.submissions import JobSpec, RunSpec
-from rota.flow.submit.changing import Edit, edit, pause, resume
-from rota.flow.submit.submitting import submit
-from rota.flow.submit.triggering import run_now, submit_runs
+from rota.engine.submission.job_changes import JobChanges, edit_job, pause_job, resume_job
+from rota.engine.submission.job_submission import submit_jobs
+from rota.engine.submission.run_triggers import run_now, submit_runs
 from rota.runtime.clock import SystemClock
 from rota.store import live_runs
 from rota.store.driver import Connection
@@ -93,7 +93,7 @@ class Load:
         self.plans[job_id] = planned(dish, job_id, now, anchor)
 
         async def ask(conn: Connection) -> str:
-            await submit(conn, [spec], now=now, new_id=lambda: job_id)
+            await submit_jobs(conn, [spec], now=now, new_id=lambda: job_id)
             return ""
 
         await self._ask("create" if dish.at is None else "submit", [job_id], ask)
@@ -158,9 +158,9 @@ class Load:
 
         async def ask(conn: Connection) -> str:
             if verb == "pause":
-                await pause(conn, job_id, by="chaos", now=self.clock.now())
+                await pause_job(conn, job_id, by="chaos", now=self.clock.now())
             else:
-                await resume(conn, job_id, now=self.clock.now())
+                await resume_job(conn, job_id, now=self.clock.now())
             return ""
 
         await self._ask(verb, [job_id], ask)
@@ -170,8 +170,8 @@ class Load:
         job_id = self.chance.choice(self.restless)
 
         async def ask(conn: Connection) -> str:
-            changed = Edit(payload={"edited": self.chance.random()})
-            await edit(conn, job_id, changed, now=self.clock.now())
+            changed = JobChanges(payload={"edited": self.chance.random()})
+            await edit_job(conn, job_id, changed, now=self.clock.now())
             return ""
 
         await self._ask("edit", [job_id], ask)

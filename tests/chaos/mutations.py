@@ -129,7 +129,7 @@ MUTATIONS = (
         "a join is decided without holding the graph run",
         (f"{SQL}/graphs/lock.sql", "for update of g skip locked", ""),
         (
-            "rota/flow/graphs/advancing.py",
+            "rota/engine/graphs/advancer.py",
             "        locked = await graphs.lock(conn, ids)\n",
             UNLOCKED,
         ),
@@ -292,12 +292,12 @@ MUTATIONS = (
     breaking(
         "a claim never looks behind its watermark again",
         (
-            "rota/flow/dispatch/lanes.py",
+            "rota/engine/dispatch/lane_memory.py",
             "if now - trace.walked_at >= trace.rest:",
             "if now - trace.walked_at >= trace.rest * 1000:",
         ),
         (
-            "rota/flow/dispatch/lanes.py",
+            "rota/engine/dispatch/lane_memory.py",
             "low = min(trace.bound, (now - SETTLING, _NO_ID))",
             "low = trace.bound",
         ),
@@ -332,7 +332,7 @@ MUTATIONS = (
     breaking(
         "an effect is committed though its run was not completed",
         (
-            "rota/flow/execute/effects.py",
+            "rota/engine/execution/attempt_effects.py",
             "if moved.get(attempt.run_id) is not RunState.SUCCEEDED:",
             "if False:",
         ),

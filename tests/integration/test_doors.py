@@ -43,15 +43,23 @@ def test_the_house_as_it_is_keeps_its_rules(house: Path) -> None:
     [
         ("core/states.py", "import rota.store", "Rooms only look down"),
         ("store/jobs.py", "import rota.config", "Rooms only look down"),
-        ("runtime/pulse.py", "import rota.flow", "Rooms only look down"),
-        ("flow/dispatch/lanes.py", "import rota.flow.record", "do not know each other"),
+        ("runtime/pulse.py", "import rota.engine", "Rooms only look down"),
+        (
+            "engine/dispatch/lane_memory.py",
+            "import rota.engine.recording",
+            "do not know each other",
+        ),
         ("executors/shell/limits.py", "import rota.executors.http", "do not know each other"),
         ("sources/nats/source.py", "import rota.sources.kafka", "do not know each other"),
-        ("sources/options.py", "import rota.flow", "Rooms only look down"),
+        ("sources/options.py", "import rota.engine", "Rooms only look down"),
         ("sources/folder/source.py", "import rota.store", "Sources know nothing but core"),
         ("core/retry.py", "import random", "Core is pure"),
         ("core/time/tick.py", "import time", "Core is pure"),
-        ("flow/record/keeping_days.py", "import asyncpg", "Only the store imports the driver"),
+        (
+            "engine/maintenance/partition_maintainer.py",
+            "import asyncpg",
+            "Only the store imports the driver",
+        ),
         ("cli/output.py", "import asyncpg", "Only the store imports the driver"),
     ],
 )

@@ -13,7 +13,7 @@ from uuid import UUID
 from rota.core.outcome import Failed, Guarantee, HandedBack, Outcome, Snoozed, Succeeded
 from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.settlement import WORKER_LOSSES_MAX
-from rota.flow.schedule.firing import AHEAD
+from rota.engine.scheduling.tick_firer import FIRE_AHEAD
 from tests.simulation.ledger import Act, Ledger, Start
 from tests.simulation.nodes import WorkerNode
 from tests.simulation.plans import BACK_OFF
@@ -240,7 +240,7 @@ class Step:
             shard = self.before.shards.get(old.shard)
             if self.act.what != "firing" or shard is None or shard.owner not in self.mine:
                 yield f"I10 {self.act.what} of {self.me} moved submission {id_}, held: {shard}"
-            if old.due_at > self.after.now + AHEAD:
+            if old.due_at > self.after.now + FIRE_AHEAD:
                 yield f"I4 submission {id_} became a run at {self.after.now}, due at {old.due_at}"
 
     def shards(self) -> Iterator[str]:

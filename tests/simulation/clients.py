@@ -6,9 +6,15 @@ from uuid import UUID
 
 from rota.core.limits import GateLimits
 from rota.core.submissions import RunSpec
-from rota.flow.submit.changing import Edit, delete, edit, pause, resume
-from rota.flow.submit.submitting import submit
-from rota.flow.submit.triggering import run_now, submit_runs
+from rota.engine.submission.job_changes import (
+    JobChanges,
+    delete_job,
+    edit_job,
+    pause_job,
+    resume_job,
+)
+from rota.engine.submission.job_submission import submit_jobs
+from rota.engine.submission.run_triggers import run_now, submit_runs
 from rota.store import gates, live_runs
 from tests.simulation.cluster import Cluster, Violation
 from tests.simulation.ledger import Act, Ledger
@@ -45,7 +51,7 @@ class Clients:
 
     async def write_job(self, plan: Plan) -> None:
         spec = plan.spec(f"job {len(self.ledger.plans)}", self.world.now)
-        (made,) = await submit(
+        (made,) = await submit_jobs(
             self.world.conn, [spec], now=self.world.now, new_id=self.world.new_id
         )
         self.ledger.plans[made.job_id] = plan
@@ -56,7 +62,7 @@ class Clients:
     async def submit(self, plan: Plan, seconds: float) -> None:
         """A one-time run of a task, now or a little later."""
         now = self.world.now
-        (made,) = await submit(
+        (made,) = await submit_jobs(
             self.world.conn, [plan.submission(now, seconds)], now=now, new_id=self.world.new_id
         )
         self.ledger.plans[made.job_id] = plan
@@ -93,18 +99,18 @@ class Clients:
         await self.cluster.look(Act(what="replay", runs=frozenset({id_})))
 
     async def pause(self, job_id: UUID) -> None:
-        await pause(self.world.conn, job_id, by="somebody", now=self.world.now)
+        await pause_job(self.world.conn, job_id, by="somebody", now=self.world.now)
         await self.cluster.look(Act(what="pausing", jobs=frozenset({job_id})))
 
     async def resume(self, job_id: UUID) -> None:
-        await resume(self.world.conn, job_id, now=self.world.now)
+        await resume_job(self.world.conn, job_id, now=self.world.now)
         await self.cluster.look(Act(what="resuming", jobs=frozenset({job_id})))
 
     async def edit(self, job_id: UUID, cadence: Cadence) -> None:
         """Another schedule: the old one owes its ticks until now, the new one begins now."""
         now, owed = self.world.now, self.ledger.owed[job_id]
         schedule = self.ledger.plans[job_id].schedule(cadence, now)
-        await edit(self.world.conn, job_id, Edit(schedule=schedule), now=now)
+        await edit_job(self.world.conn, job_id, JobChanges(schedule=schedule), now=now)
         if owed:
             owed[-1] = replace(owed[-1], until=now)
         owed.append(cadence.owed(now))
@@ -113,7 +119,7 @@ class Clients:
     async def delete(self, job_id: UUID) -> None:
         """What is due and not decided is never decided."""
         cursor, owed = self.seen.jobs[job_id].tick_at, self.ledger.owed[job_id]
-        await delete(self.world.conn, job_id, by="somebody")
+        await delete_job(self.world.conn, job_id, by="somebody")
         if owed and cursor is not None:
             owed[-1] = replace(owed[-1], until=cursor - timedelta(microseconds=1))
         await self.cluster.look(Act(what="deleting", jobs=frozenset({job_id})))

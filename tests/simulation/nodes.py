@@ -2,7 +2,7 @@
 
 The duties are the real ones. Instead of a stage that performs attempts, a worker has a list of them
 that the simulation ends one by one; its books (what it vouches for, what waits to be recorded) are
-kept as flow/execute/crew.py keeps them.
+kept as engine/execution/attempt_pool.py keeps them.
 """
 
 import asyncio
@@ -18,18 +18,18 @@ from rota.core.attempt import EndedAttempt
 from rota.core.lease import SESSION_LEASE, SHARD_LEASE, DatabaseObservation
 from rota.core.log_events import EngineEvent
 from rota.core.outcome import Outcome, Succeeded
-from rota.flow.dispatch.claiming import Claiming, QueueView
-from rota.flow.dispatch.limiting import Limiting
-from rota.flow.execute.briefing import Briefing
-from rota.flow.record.recording import Recording
-from rota.flow.record.rescuing import Expiring, Rescuing
-from rota.flow.schedule.agenda import Agenda
-from rota.flow.schedule.firing import FiringDue
-from rota.flow.schedule.leasing import Leasing
-from rota.flow.schedule.reading import Reading
-from rota.flow.schedule.rulebook import Rulebook
-from rota.flow.schedule.tenure import Tenure
-from rota.runtime.offset import Offset
+from rota.engine.dispatch.limited_claims import LimitedClaims
+from rota.engine.dispatch.run_claimer import QueueClaimState, RunClaimer
+from rota.engine.execution.job_spec_cache import JobSpecCache
+from rota.engine.maintenance.run_rescuer import RunExpirer, RunRescuer
+from rota.engine.recording.outcome_recorder import OutcomeRecorder
+from rota.engine.scheduling.agenda import Agenda
+from rota.engine.scheduling.held_shards import HeldShards
+from rota.engine.scheduling.schedule_cache import ScheduleCache
+from rota.engine.scheduling.shard_leaser import ShardLeaser
+from rota.engine.scheduling.tick_firer import TickFirer
+from rota.engine.scheduling.tick_reader import TickReader
+from rota.runtime.clock_offset import ClockOffset
 from rota.runtime.pulse import Pulse
 from rota.store import sessions
 from rota.store.live_runs import ClaimedRun
@@ -75,22 +75,22 @@ class Node:
 class SchedulerNode(Node):
     def __init__(self, name: str, world: World, wire: Wire, *, apart: timedelta) -> None:
         super().__init__(name)
-        clock, offset = NodeClock(world, apart), Offset()
-        self.tenure = Tenure(lease=SHARD_LEASE)
-        agenda = Agenda(rulebook=Rulebook(), wake=lambda: None)
-        self.leasing = Leasing(
+        clock, offset = NodeClock(world, apart), ClockOffset()
+        self.tenure = HeldShards(lease=SHARD_LEASE)
+        agenda = Agenda(schedule_cache=ScheduleCache(), wake=lambda: None)
+        self.leasing = ShardLeaser(
             source=wire,
-            tenure=self.tenure,
+            held_shards=self.tenure,
             offset=offset,
             clock=clock,
             name=name,
             new_id=lambda: self.introduce(world.new_id()),
             emit=self.told.append,
-            moved=lambda: None,
+            on_shards_taken=lambda: None,
         )
-        self.reading = Reading(
+        self.reading = TickReader(
             source=wire,
-            tenure=self.tenure,
+            held_shards=self.tenure,
             offset=offset,
             agendas=[agenda],
             look_ahead=timedelta(seconds=5),
@@ -98,21 +98,21 @@ class SchedulerNode(Node):
             pulse=Pulse(),
             emit=self.told.append,
         )
-        firing = FiringDue(
+        firing = TickFirer(
             source=wire,
-            tenure=self.tenure,
+            held_shards=self.tenure,
             offset=offset,
             agenda=agenda,
-            batch=100,
+            batch_max=100,
             clock=clock,
-            fired=lambda _: None,
+            notify_queues=lambda _: None,
             emit=self.told.append,
         )
         self.duties = {
             "leasing": self.leasing.tick,
             "reading": self.reading.tick,
             "firing": firing.tick,
-            "letting go": self.leasing.let_go,
+            "letting go": self.leasing.release_shards,
         }
 
     def introduce(self, session_id: UUID) -> UUID:
@@ -152,43 +152,43 @@ class WorkerNode(Node):
         self.begun: list[tuple[UUID, int]] = []
         # What was performed when each beat was sent.
         self.beats: dict[datetime, frozenset[tuple[UUID, int]]] = {}
-        self.briefing = Briefing(wire)
-        claiming = Claiming(
+        self.briefing = JobSpecCache(wire)
+        claiming = RunClaimer(
             source=wire,
-            queues=[QueueView(queue_id=world.queue_id)],
-            limits=Limiting(
+            queues=[QueueClaimState(queue_id=world.queue_id)],
+            claims=LimitedClaims(
                 session_id=self._id,
                 queue_ids=(world.queue_id,),
                 kind_ids=(world.kind_id,),
                 clock=clock,
             ),
-            free=lambda: self.slots - len(self.performing),
-            begin=self.begin,
-            begin_gated=self.begin,
+            free_slots=lambda: self.slots - len(self.performing),
+            start_runs=self.begin,
+            start_gated_runs=self.begin,
             held_runs=lambda: list(self.vouched),
             clock=clock,
         )
-        recording = Recording(
+        recording = OutcomeRecorder(
             source=wire,
             session_id=self._id,
-            take=self.take,
-            give_back=self.give_back,
-            forget=self.forget,
-            last_words=lambda _ended: [],
+            take_ended=self.take,
+            return_ended=self.give_back,
+            release_runs=self.forget,
+            take_last_output=lambda _ended: [],
             now=clock.now,
             monotonic=clock.monotonic,
-            chance=Random(1),
+            rng=Random(1),
             emit=self.told.append,
         )
-        rescuing = Rescuing(
+        rescuing = RunRescuer(
             source=wire,
-            freed=lambda: None,
+            on_runs_waiting=lambda: None,
             emit=self.told.append,
             monotonic=clock.monotonic,
             # A real node looks every second, here it looks when it is its turn.
             sight=DatabaseObservation(gap_max=inf, since=seen_since),
         )
-        expiring = Expiring(source=wire, emit=self.told.append)
+        expiring = RunExpirer(source=wire, emit=self.told.append)
         self.duties = {
             "claiming": claiming.tick,
             "beating": self.beat,
@@ -214,7 +214,7 @@ class WorkerNode(Node):
             )
 
     async def begin(self, runs: Sequence[ClaimedRun]) -> None:
-        briefs = await self.briefing.brief(runs)
+        briefs = await self.briefing.load_specs(runs)
         for run, brief in zip(runs, briefs, strict=True):
             self.performing[run.id, run.attempt] = Performed(run, brief.payload)
             self.vouched[run.id] = self.performing[run.id, run.attempt]
@@ -235,7 +235,7 @@ class WorkerNode(Node):
                 attempt=run.attempt,
                 failures=run.failures,
                 kind="noop",
-                policy=self.briefing.policy(run.policy_id),
+                policy=self.briefing.get_policy(run.policy_id),
                 deadline_at=run.deadline_at,
                 outcome=outcome,
                 result=f'"{self.mark(attempt)}"' if isinstance(outcome, Succeeded) else None,

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from rota.flow.schedule import looking_closer
+from rota.engine.scheduling import misfire_handler
 from rota.store.statement import STATEMENTS
 from tests.simulation.cluster import Violation
 from tests.simulation.machine import Simulation
@@ -88,7 +88,7 @@ BREAKAGES = (
     ),
     breaking(
         "ticks that are passed over are not written down",
-        in_code(looking_closer, "records_of", lambda _due, _recorded: []),
+        in_code(misfire_handler, "records_of", lambda _due, _recorded: []),
         "I3",
     ),
     breaking(

@@ -1,8 +1,8 @@
-"""A real Chromium at a real dashboard: people who log in, look around, and complain.
+"""Runs a real Chromium against a real dashboard.
 
-A page that writes an error to its console, throws, or breaks its content security policy fails the
-test that it belongs to. `look` is what every page is put through: axe in light and dark, wide and
-narrow, nothing wider than the screen; with `RECORD=1` it also writes the pictures of docs/images.
+A page that writes an error to its console, throws, or violates its content security policy fails its
+test. `look` checks a page: axe in light and dark, wide and narrow, no horizontal overflow; with
+`RECORD=1` it also writes the images in docs/images.
 """
 
 import json

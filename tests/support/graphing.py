@@ -13,9 +13,9 @@ from rota.core.graphs import StepGraph
 from rota.core.graphs.step_states import STEP_STATE_WORDS
 from rota.core.states import RunState
 from rota.core.submissions import JobSpec, RunSpec
-from rota.flow.graphs.advancing import Advancing
-from rota.flow.submit.submitting import submit
-from rota.flow.submit.triggering import submit_runs
+from rota.engine.graphs.advancer import GraphAdvancer
+from rota.engine.submission.job_submission import submit_jobs
+from rota.engine.submission.run_triggers import submit_runs
 from rota.store import graphs, live_runs
 from rota.store.driver import Connection
 from rota.store.live_runs import ClaimedRun, RunEnding
@@ -50,16 +50,16 @@ class Graphing:
         self.definitions: dict[UUID, StepGraph] = {}
         self.advancing = self.another(world.conn)
 
-    def another(self, conn: Connection) -> Advancing:
+    def another(self, conn: Connection) -> GraphAdvancer:
         """Another node's."""
 
         def freed() -> None:
             self.freed += 1
 
-        return Advancing(
+        return GraphAdvancer(
             source=Only(conn),
-            made=lambda: None,
-            freed=freed,
+            on_runs_created=lambda: None,
+            on_gates_freed=freed,
             wake=lambda: None,
             # Time passes between any two looks at the clock.
             monotonic=count(0, 0.02).__next__,
@@ -75,7 +75,7 @@ class Graphing:
             payload=payload,
             **more,
         )
-        made = await submit(self.conn, [spec], now=self.world.now, new_id=self.world.new_id)
+        made = await submit_jobs(self.conn, [spec], now=self.world.now, new_id=self.world.new_id)
         return made[0].job_id
 
     async def run(self, steps: Steps, *, payload: object = None, **more: Any) -> UUID:
@@ -133,7 +133,7 @@ class Graphing:
     async def advance(self) -> None:
         """Until there is no mark left that anybody may take."""
         async with asyncio.timeout(30):
-            self.advancing.look()
+            self.advancing.scan_soon()
             while await self.advancing.tick() == 0.0:
                 pass
 

@@ -20,7 +20,7 @@ from typing import Any
 from rota.contract.source_messages import MessageFormat
 from rota.core.ids import build_id
 from rota.core.source import Batch, Source
-from rota.flow.events.listening import ListeningToSource, Wanted
+from rota.engine.events.source_reader import ConfiguredSource, SourceReader
 from rota.node.sources import make_of
 from rota.runtime.clock import SystemClock
 from rota.store.driver import Connection
@@ -63,19 +63,19 @@ class Listener:
         self.line = DedicatedConnection(DatabaseAccess(url=self.url))
         chance = Random()
         make = make_of(self.kind, {}, path="sources.things")
-        self.duty = ListeningToSource(
-            wanted=Wanted(
+        self.duty = SourceReader(
+            configured=ConfiguredSource(
                 name=NAME,
                 kind=self.kind,
                 tenant="default",
                 reading=MessageFormat(source=f"/sources/{NAME}", type=TYPE),
-                make=lambda: self._wrapped(make(self.options)),
+                build_source=lambda: self._wrapped(make(self.options)),
                 **self.more,
             ),
             connections=Ahead(self.line, self.ahead),
             clock=CLOCK,
-            chance=chance,
-            shown=f"listener:{os.getpid()}",
+            rng=chance,
+            display_name=f"listener:{os.getpid()}",
             new_id=lambda: build_id(CLOCK.now(), chance.randbytes(10)),
             emit=self.events.append,
         )
@@ -95,7 +95,7 @@ class Listener:
             return int(await conn.fetchval("select count(*) from rota.live_runs"))
 
     async def close(self) -> None:
-        await self.duty.let_go()
+        await self.duty.release()
         self.line.close()
 
 

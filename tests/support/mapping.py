@@ -9,9 +9,9 @@ import msgspec
 from rota.core.ids import build_id
 from rota.core.states import RunState
 from rota.core.submissions import JobSpec
-from rota.flow.graphs import controlling
-from rota.flow.submit import cancelling
-from rota.flow.submit.submitting import submit
+from rota.engine.graphs import control
+from rota.engine.submission import run_cancellation
+from rota.engine.submission.job_submission import submit_jobs
 from rota.store import graph_views
 from rota.store.graph_maps import MapRow
 from rota.store.live_runs import StoredRun
@@ -28,7 +28,7 @@ async def begin(shop: Shop, *steps: dict[str, Any], **payload: Any) -> UUID:
         payload=payload,
         graph={"steps": list(steps)},
     )
-    made = await submit(
+    made = await submit_jobs(
         shop.conn,
         [spec],
         now=CLOCK.now(),
@@ -83,11 +83,13 @@ async def comes(condition: Callable[[], bool]) -> None:
 
 
 async def cancel(shop: Shop, run_id: UUID) -> None:
-    await cancelling.cancel(shop.conn, tenant_id=1, run_id=run_id, by="a test", now=CLOCK.now())
+    await run_cancellation.cancel_run(
+        shop.conn, tenant_id=1, run_id=run_id, by="a test", now=CLOCK.now()
+    )
 
 
 async def retry(shop: Shop, run_id: UUID) -> None:
-    await controlling.retry_failed(
+    await control.retry_failed_steps(
         shop.conn, tenant_id=1, run_id=run_id, by="a test", now=CLOCK.now()
     )
 

@@ -9,10 +9,14 @@ from uuid import UUID
 from rota.core.ids import derive_tick_run_id
 from rota.core.states import RunState
 from rota.core.submissions import JobSpec
-from rota.flow.dispatch.gated import GatedClaims
-from rota.flow.submit.backfills.asking import Asked, Wanted, ask
-from rota.flow.submit.backfills.making import Looked, look
-from rota.flow.submit.submitting import define
+from rota.engine.dispatch.gated_claims import GatedClaims
+from rota.engine.submission.backfills.advancer import BackfillPass, advance_oldest
+from rota.engine.submission.backfills.requests import (
+    BackfillAnswer,
+    BackfillRequest,
+    start_backfill,
+)
+from rota.engine.submission.job_submission import define_jobs
 from rota.store import backfills, jobs, live_runs
 from rota.store.backfills import BackfillRow
 from rota.store.jobs import SkippedRun
@@ -36,14 +40,14 @@ class Past:
     async def begin(world: World, **given: Any) -> "Past":
         wanted: dict[str, Any] = {"name": "report", "schedule": {"cron": "0 * * * *"}, **given}
         spec = JobSpec(kind="noop", **wanted)
-        (made,) = await define(world.conn, [spec], now=world.now, new_id=world.new_id)
+        (made,) = await define_jobs(world.conn, [spec], now=world.now, new_id=world.new_id)
         return Past(world=world, job_id=made.job_id)
 
-    async def ask(self, *, dry_run: bool = False, hours: int = 6, **given: Any) -> Asked:
+    async def ask(self, *, dry_run: bool = False, hours: int = 6, **given: Any) -> BackfillAnswer:
         usual = {"since": NOON - hours * HOUR, "until": NOON}
-        return await ask(
+        return await start_backfill(
             self.world.conn,
-            Wanted(**usual | given),
+            BackfillRequest(**usual | given),
             tenant_id=1,
             job_id=self.job_id,
             by="ann",
@@ -57,10 +61,10 @@ class Past:
         assert asked.backfill_id is not None
         return asked.backfill_id
 
-    async def look(self) -> Looked | None:
+    async def look(self) -> BackfillPass | None:
         """The next look of the duty, when it is due."""
         await self.world.advance(seconds=60)
-        return await look(self.world.conn)
+        return await advance_oldest(self.world.conn)
 
     async def claim(self, room: int = 100) -> list[ClaimedRun]:
         session = await self.world.session()

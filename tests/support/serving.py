@@ -16,13 +16,13 @@ from rota.config.settings import Api, Settings
 from rota.core import api_keys
 from rota.core.access import Role
 from rota.core.ids import build_id
-from rota.flow.observe.tracing import Traces
+from rota.engine.observability.tracing import TraceWriter
 from rota.node.api import open_api
 from rota.runtime.clock import SystemClock
 from rota.runtime.database_clock import DatabaseClock
-from rota.runtime.service import Ground
+from rota.runtime.service import ServiceContext
 from rota.runtime.stop import Stop
-from rota.runtime.tiers import run_node
+from rota.runtime.tiers import run_tiers
 from rota.runtime.watchdog import Watchdog
 from rota.store import keys, tenants
 from rota.store.driver import Connection
@@ -118,7 +118,7 @@ async def serving(
     database: str,
     folder: Path,
     *,
-    traces: Traces | None = None,
+    traces: TraceWriter | None = None,
     clock: SystemClock = CLOCK,
     **api: Any,
 ) -> AsyncIterator[Served]:
@@ -136,15 +136,15 @@ async def serving(
     access = DatabaseAccess(url=database)
     async with AsyncExitStack() as stack:
         watchdog = stack.enter_context(Watchdog())
-        ground = Ground(
+        ground = ServiceContext(
             clock=clock,
             emit=events.append,
-            chance=Random(),
+            rng=Random(),
             watchdog=watchdog,
             database_clock=DatabaseClock(clock),
         )
         opened = await stack.enter_async_context(open_api(settings, access, ground, traces=traces))
-        node = asyncio.create_task(run_node(opened.tiers, stop, ground))
+        node = asyncio.create_task(run_tiers(opened.tiers, stop, ground))
         session = await stack.enter_async_context(aiohttp.ClientSession())
         conn = await stack.enter_async_context(open_connection(access))
         key = (folder / "admin.key").read_text().strip()

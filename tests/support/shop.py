@@ -20,13 +20,13 @@ from rota.core.executor import Executor
 from rota.core.ids import build_id
 from rota.core.policy import Policy
 from rota.core.states import RunState
+from rota.engine.observability.tracing import TraceWriter
 from rota.executors.python import Handlers, PythonExecutor
-from rota.flow.observe.tracing import Traces
 from rota.node.worker import open_worker
 from rota.runtime.clock import SystemClock
-from rota.runtime.service import Ground
+from rota.runtime.service import ServiceContext
 from rota.runtime.stop import Stop
-from rota.runtime.tiers import Ending, run_node
+from rota.runtime.tiers import ProcessEnding, run_tiers
 from rota.runtime.watchdog import Watchdog
 from rota.store import interning, live_runs
 from rota.store.driver import Connection
@@ -63,9 +63,9 @@ class Crewed:
     """A worker that runs."""
 
     stop: Stop
-    node: "asyncio.Task[Ending]"
+    node: "asyncio.Task[ProcessEnding]"
 
-    async def drain(self) -> Ending:
+    async def drain(self) -> ProcessEnding:
         self.stop.request()
         return await self.node
 
@@ -88,14 +88,14 @@ class Shop:
 
     @asynccontextmanager
     async def worker(
-        self, settings: Worker = QUICK, *, traces: Traces | None = None
+        self, settings: Worker = QUICK, *, traces: TraceWriter | None = None
     ) -> AsyncIterator[Crewed]:
         """A worker for the block; it is drained at the end unless it has ended already."""
         stop = Stop()
         async with AsyncExitStack() as stack:
             watchdog = stack.enter_context(Watchdog())
-            ground = Ground(
-                clock=self.clock, emit=self.events.append, chance=self.chance, watchdog=watchdog
+            ground = ServiceContext(
+                clock=self.clock, emit=self.events.append, rng=self.chance, watchdog=watchdog
             )
             opened = await stack.enter_async_context(
                 open_worker(
@@ -107,7 +107,7 @@ class Shop:
                     traces=traces,
                 )
             )
-            node = asyncio.create_task(run_node(opened.tiers, stop, ground))
+            node = asyncio.create_task(run_tiers(opened.tiers, stop, ground))
             try:
                 yield Crewed(stop=stop, node=node)
             finally:

@@ -6,7 +6,7 @@ from rota.api.resources.shared import instant
 from rota.api.shapes.runs import BulkDone, BulkDraft
 from rota.core import bulk_operations
 from rota.core.errors import InvalidInput
-from rota.flow.submit.bulk import Counted, Done
+from rota.engine.submission.bulk_actions import BulkCount, BulkResult
 
 
 def bulk_filter(draft: BulkDraft) -> bulk_operations.BulkRunFilter:
@@ -30,10 +30,10 @@ def needed(token: str | None) -> str:
     return token
 
 
-def counted_reply(counted: Counted) -> Reply:
+def counted_reply(counted: BulkCount) -> Reply:
     return Reply(BulkDone(matched=counted.found, done=0, token=counted.token))
 
 
-def done_reply(done: Done) -> Reply:
+def done_reply(done: BulkResult) -> Reply:
     matched = len(done.ids) + done.left
     return Reply(BulkDone(matched=matched, done=len(done.ids), token=done.token))

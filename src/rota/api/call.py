@@ -16,12 +16,12 @@ from rota.api.operations import ChosenScope, Operation
 from rota.api.streams import OpenStreams
 from rota.core.access import Permission, Principal, is_allowed, require_permission
 from rota.core.origins import ChangeOrigin
-from rota.flow.observe.feed import Feed
-from rota.flow.observe.log_tails import LogTails
-from rota.flow.observe.meter import Meter
-from rota.flow.observe.tracing import RequestSpan, Traces
+from rota.engine.observability.feed import LiveFeed
+from rota.engine.observability.log_tails import LogTails
+from rota.engine.observability.meter import Meter
+from rota.engine.observability.tracing import RequestSpan, TraceWriter
 from rota.runtime.database_clock import DatabaseClock
-from rota.runtime.off_loop import Check, OffLoop
+from rota.runtime.off_loop import CheckCallback, OffLoop
 from rota.store.driver import Connection
 from rota.store.idempotency import IdempotentRequest
 from rota.store.logins import IDLE_LIMIT
@@ -46,8 +46,8 @@ class Service:
     random_bytes: Callable[[int], bytes]
     master: bytes | None = None
     meter: Meter | None = None
-    traces: Traces | None = None
-    feed: Feed | None = None
+    traces: TraceWriter | None = None
+    feed: LiveFeed | None = None
     gathered: Gathered
     served: Served
     streams: OpenStreams
@@ -130,12 +130,12 @@ class Call:
         """Name the span of this request after its operation."""
         self.span = span
         if span is not None:
-            span.routed(self.operation.path)
+            span.set_route(self.operation.path)
 
     def enter(self, principal: Principal | None) -> None:
         self._principal = principal
         if self.span is not None and principal is not None:
-            self.span.entered(principal.tenant_id)
+            self.span.set_tenant(principal.tenant_id)
 
     def at(self, conn: Connection, now: datetime | None = None) -> None:
         """Execute the call on this connection, in a transaction that began at `now`."""
@@ -144,7 +144,7 @@ class Call:
     def made(self, run_ids: Iterable[UUID | None]) -> None:
         """Link the runs that the call created to its trace."""
         if self.span is not None:
-            self.span.made(run_id for run_id in run_ids if run_id is not None)
+            self.span.link_runs(run_id for run_id in run_ids if run_id is not None)
 
     @asynccontextmanager
     async def in_tenant(self) -> AsyncIterator[None]:
@@ -160,7 +160,7 @@ class Call:
             finally:
                 self._conn = None
 
-    async def compute(self, compute: Callable[[Check], T]) -> T:
+    async def compute(self, compute: Callable[[CheckCallback], T]) -> T:
         """Compute off the event loop; the time counts against the caller's key."""
         return await self.service.off_loop.run(f"key {self.principal.key_id}", compute)
 

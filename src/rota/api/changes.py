@@ -7,7 +7,7 @@ import msgspec
 
 from rota.api.shapes.jobs import JobView
 from rota.core.manifest.differences import Difference
-from rota.flow.submit.declaring import DIGEST
+from rota.engine.submission.declared_jobs import DIGEST_LABEL
 
 # Fields that every edit changes, and flat aliases of the schedule and the retries.
 ASIDE: Final = frozenset(
@@ -74,7 +74,7 @@ def value_of(job: JobView, name: str) -> Any:
     """Return a field without what Rota itself stores in it."""
     value = getattr(job, name)
     if name == "labels":
-        return {key: text for key, text in value.items() if key != DIGEST}
+        return {key: text for key, text in value.items() if key != DIGEST_LABEL}
     return value
 
 

@@ -14,12 +14,12 @@ from rota.contract.job_drafts import (
     value_or_default,
 )
 from rota.core.policy import Policy
-from rota.flow.submit.changing import Edit
+from rota.engine.submission.job_changes import JobChanges
 
 __all__ = ["edit_of", "value_or_default", "resolve_kind", "build_spec"]
 
 
-def edit_of(edit: JobFields, *, policy: Policy) -> Edit:
+def edit_of(edit: JobFields, *, policy: Policy) -> JobChanges:
     """Build the edit of a job whose current policy is `policy`."""
     changed = convert_plain_fields(edit)
     converted: dict[str, Any] = {
@@ -31,4 +31,4 @@ def edit_of(edit: JobFields, *, policy: Policy) -> Edit:
     if converted["policy"] == policy:
         del converted["policy"]
     given_values = {name: value for name, value in converted.items() if value is not UNSET}
-    return Edit(**changed, **given_values)
+    return JobChanges(**changed, **given_values)

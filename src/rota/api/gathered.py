@@ -10,12 +10,12 @@ from rota.api.gathering import Gathering, Wish, Written
 from rota.core.errors import StoreUnavailable
 from rota.core.event_rules.event import ReceivedEvent
 from rota.core.kind_remedies import ServedKinds
-from rota.flow.events import taking
-from rota.flow.events.taking import TakenEvent
-from rota.flow.submit import submitting
-from rota.flow.submit.drafting import Draft
-from rota.flow.submit.interned import Interned, Known
-from rota.flow.submit.submitting import Submitted
+from rota.engine.events import ingestion
+from rota.engine.events.ingestion import IngestedEvent
+from rota.engine.submission import job_submission
+from rota.engine.submission.drafts import CheckedJob
+from rota.engine.submission.id_cache import CachedIds, IdCache
+from rota.engine.submission.job_submission import SubmittedJob
 from rota.store import audit, cluster_views
 from rota.store.audit import NewAuditEntry
 from rota.store.driver import Connection, Pool
@@ -36,32 +36,32 @@ SERVED_TENANTS_MAX: Final = 1000
 class Jobs:
     """Writes jobs; caches the ids of names and policies of earlier batches."""
 
-    _known: Known = field(default_factory=dict)
+    _known: CachedIds = field(default_factory=dict)
     _known_since: datetime = NEVER
 
     async def __call__(
-        self, conn: Connection, wishes: Sequence[Wish[Draft, Submitted]], *, now: datetime
-    ) -> Written[Submitted]:
+        self, conn: Connection, wishes: Sequence[Wish[CheckedJob, SubmittedJob]], *, now: datetime
+    ) -> Written[SubmittedJob]:
         if now - self._known_since > KNOWN_FOR:
             self._known.clear()
             self._known_since = now
-        interned = Interned(self._known)
+        interned = IdCache(self._known)
         drafts = [wish.given for wish in wishes]
-        submitted = await submitting.submit_drafts(
-            conn, drafts, now=now, interned=interned, says_which=False
+        submitted = await job_submission.submit_drafts(
+            conn, drafts, now=now, id_cache=interned, names_conflicts=False
         )
         requests = [(wish.call, wish.given.name or wish.given.spec.kind) for wish in wishes]
         await note_made(conn, requests, submitted)
-        return Written(submitted, interned.committed)
+        return Written(submitted, interned.keep_committed)
 
 
 async def write_events(
-    conn: Connection, wishes: Sequence[Wish[ReceivedEvent, TakenEvent]], *, now: datetime
-) -> Written[TakenEvent]:
+    conn: Connection, wishes: Sequence[Wish[ReceivedEvent, IngestedEvent]], *, now: datetime
+) -> Written[IngestedEvent]:
     """Ingest events. A duplicate within the batch is ingested once."""
     tenant_id = wishes[0].call.tenant_id
     events = [wish.given for wish in wishes]
-    taken = await taking.take_checked(conn, tenant_id, events, now=now)
+    taken = await ingestion.ingest_checked_events(conn, tenant_id, events, now=now)
     return Written(taken.events)
 
 
@@ -69,8 +69,8 @@ async def write_events(
 class Gathered:
     """The commit batchers of a process."""
 
-    jobs: Gathering[Draft, Submitted] = field(default_factory=lambda: Gathering(Jobs()))
-    events: Gathering[ReceivedEvent, TakenEvent] = field(
+    jobs: Gathering[CheckedJob, SubmittedJob] = field(default_factory=lambda: Gathering(Jobs()))
+    events: Gathering[ReceivedEvent, IngestedEvent] = field(
         default_factory=lambda: Gathering(write_events)
     )
 
@@ -81,19 +81,19 @@ class Gathered:
 
 
 async def note_made(
-    conn: Connection, asked: Sequence[tuple["Call", str]], made: Sequence[Submitted]
+    conn: Connection, asked: Sequence[tuple["Call", str]], made: Sequence[SubmittedJob]
 ) -> None:
     """Audit who created which job. A one-time submission stores its submitter itself."""
     entries = [
         entry(call, name, result)
         for (call, name), result in zip(asked, made, strict=True)
-        if not result.deduplicated and not result.is_submission
+        if not result.is_deduplicated and not result.is_submission
     ]
     if entries:
         await audit.record_changes(conn, entries)
 
 
-def entry(call: "Call", name: str, made: Submitted) -> NewAuditEntry:
+def entry(call: "Call", name: str, made: SubmittedJob) -> NewAuditEntry:
     return NewAuditEntry(
         tenant_id=call.tenant_id,
         actor=call.actor,

@@ -21,10 +21,10 @@ from rota.core.secret_references import REFERENCE_START, find_secret_names
 from rota.core.submissions import JobSpec, SpecVariant
 from rota.core.time.calendars import Calendar
 from rota.core.time.planning import NO_CALENDARS
-from rota.flow.submit import submitting
-from rota.flow.submit.bulk_submissions import draft_bulk, submit_bulk
-from rota.flow.submit.drafting import Draft, Drafting, Origin
-from rota.flow.submit.submitting import Submitted
+from rota.engine.submission import job_submission
+from rota.engine.submission.bulk_submissions import draft_bulk, submit_bulk
+from rota.engine.submission.drafts import CheckedJob, Drafter, SubmissionOrigin
+from rota.engine.submission.job_submission import SubmittedJob
 from rota.store import calendars, encrypted_secrets, hints
 
 # The maximum look-ahead of a scheduler.
@@ -43,9 +43,9 @@ async def make(
             return bulk_result
     variants = build_variants(drafts, tenant=call.principal.tenant)
     known = await _read_calendars(call, variants)
-    drafting = Drafting(call.now, known, origin=origin_of(call), only_definitions=only_definitions)
-    valid_drafts = await submitting.draft_all(drafting, variants, call.service.new_id)
-    submitted = await submitting.submit_drafts(
+    drafting = Drafter(call.now, known, origin=origin_of(call), only_definitions=only_definitions)
+    valid_drafts = await job_submission.draft_all(drafting, variants, call.service.new_id)
+    submitted = await job_submission.submit_drafts(
         call.conn, valid_drafts, now=call.now, calendars=known
     )
     await note_made(call.conn, [(call, variant.display_name) for variant in variants], submitted)
@@ -58,7 +58,7 @@ async def make(
         JobMade(
             job_id=identifiers.job(result.job_id),
             run_id=None if result.run_id is None else identifiers.run(result.run_id),
-            deduplicated=result.deduplicated,
+            deduplicated=result.is_deduplicated,
             next_run_at=moment_or_none(result.first_tick),
             name=draft.name or draft.spec.kind,
             status="active" if result.run_id is None else "pending",
@@ -78,7 +78,7 @@ async def _make_bulk(call: Call, drafts: Sequence[JobDraft]) -> list[JobMade] | 
     columns = build_columns(drafts, tenant=call.principal.tenant)
     if columns is None:
         return None
-    drafting = Drafting(call.now, NO_CALENDARS, origin=origin_of(call))
+    drafting = Drafter(call.now, NO_CALENDARS, origin=origin_of(call))
     bulk = draft_bulk(drafting, columns, call.service.new_id)
     if bulk is None:
         return None
@@ -118,7 +118,7 @@ async def _read_calendars(call: Call, variants: Sequence[SpecVariant]) -> Mappin
     return await calendars.read_calendars(call.conn, tenant_id=call.tenant_id)
 
 
-async def _find_missing_secrets(call: Call, drafts: Sequence[Draft]) -> dict[int, set[str]]:
+async def _find_missing_secrets(call: Call, drafts: Sequence[CheckedJob]) -> dict[int, set[str]]:
     """Return missing secrets by the index of the draft that refers to them. Queries the database
     only if a draft refers to a secret.
     """
@@ -149,11 +149,11 @@ def asked(call: Call, draft: JobDraft) -> JobSpec:
     return build_spec(draft, tenant=call.principal.tenant)
 
 
-def origin_of(call: Call) -> Origin:
-    return Origin(call.actor, call.address)
+def origin_of(call: Call) -> SubmissionOrigin:
+    return SubmissionOrigin(call.actor, call.address)
 
 
-def hints_of(call: Call, made: Sequence[Submitted]) -> set[str]:
+def hints_of(call: Call, made: Sequence[SubmittedJob]) -> set[str]:
     """Return the hints to send now; a distant tick is found in time without one."""
     soon = call.now + NEAR
     found = set()
@@ -165,13 +165,13 @@ def hints_of(call: Call, made: Sequence[Submitted]) -> set[str]:
 
 
 def made_of(
-    each: Submitted, spec: JobSpec, served: ServedKinds, lacking: Iterable[str] = ()
+    each: SubmittedJob, spec: JobSpec, served: ServedKinds, lacking: Iterable[str] = ()
 ) -> JobMade:
     """Build the response for one created job."""
     return JobMade(
         job_id=identifiers.job(each.job_id),
         run_id=None if each.run_id is None else identifiers.run(each.run_id),
-        deduplicated=each.deduplicated,
+        deduplicated=each.is_deduplicated,
         next_run_at=moment_or_none(each.first_tick),
         name=spec.display_name,
         status="active" if each.run_id is None else "pending",

@@ -9,14 +9,14 @@ from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from rota.flow.observe.tracing import Traces
+from rota.engine.observability.tracing import TraceWriter
 
 # Probes that machines send every few seconds are not traced.
 QUIET: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
 class Traced:
-    def __init__(self, app: ASGIApp, *, traces: Traces) -> None:
+    def __init__(self, app: ASGIApp, *, traces: TraceWriter) -> None:
         self._app = app
         self._traces = traces
 
@@ -29,7 +29,7 @@ class Traced:
         if scope["path"] in QUIET:
             await self._app(scope, receive, send)
             return
-        span = self._traces.request(
+        span = self._traces.start_request(
             scope["method"], scope["headers"], request_id=state["request_id"]
         )
         state["span"] = span

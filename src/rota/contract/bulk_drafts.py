@@ -1,7 +1,7 @@
 """Groups the submissions of a bulk request that differ in a few fields only.
 
 Most submissions of one request have the same kind, queue and policy. They share one spec, which is
-read and checked once (flow/submit/drafting.py).
+read and checked once (engine/submission/drafts.py).
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Computes the progress of a map and the ids of its members.
 
 A map is a step with many members. Its counters change under the lock of its graph run; this module
-interprets them. flow/graphs/mapping.py creates the members.
+interprets them. engine/graphs/map_steps.py creates the members.
 
 The members of a step have consecutive ids: the time of the graph run, 50 bits that are a hash of
 (graph run, step, round), and 24 bits of member index. So a page of members is a range of the

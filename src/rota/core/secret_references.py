@@ -1,7 +1,7 @@
 """Finds and resolves secret references in payloads: `{{secret:smtp-password}}`.
 
 Rota stores, shows and compares the reference. The worker replaces it by the value for one attempt
-(flow/execute/unlocking.py). References have no expressions, and the inserted value is not searched
+(engine/execution/secret_injection.py). References have no expressions, and the inserted value is not searched
 for references again.
 
 Only a caller who may define jobs may write a reference. Data that fills a placeholder of a payload

@@ -23,7 +23,7 @@ from rota.core.errors import InvalidSetting
 from rota.core.ids import build_id
 from rota.node.keyfiles import keep_key
 from rota.runtime.events import AdminKeyExpires
-from rota.runtime.service import Ground
+from rota.runtime.service import ServiceContext
 from rota.store import interning, keys, logins
 from rota.store.driver import Connection, ConnectionSource
 from rota.store.embedded import EmbeddedOptions, start
@@ -103,7 +103,7 @@ class AdminKeyWatch:
     """Warns once a day that the bootstrap admin key is about to expire."""
 
     source: ConnectionSource
-    ground: Ground
+    ground: ServiceContext
 
     async def tick(self) -> float:
         async with self.source.acquire() as conn:

@@ -31,11 +31,11 @@ from rota.api.streams import OpenStreams
 from rota.config.settings import Api, Settings
 from rota.core.errors import InvalidSetting
 from rota.core.ids import build_id
-from rota.flow.dispatch.hinting import Hinting
-from rota.flow.observe.feed import Feed
-from rota.flow.observe.log_tails import LogTails
-from rota.flow.observe.meter import Meter
-from rota.flow.observe.tracing import Traces
+from rota.engine.dispatch.hints import HintSender
+from rota.engine.observability.feed import LiveFeed
+from rota.engine.observability.log_tails import LogTails
+from rota.engine.observability.meter import Meter
+from rota.engine.observability.tracing import TraceWriter
 from rota.node.admin_keys import KEY_FILE, AdminKeyWatch
 from rota.node.clock import OpenClockMonitor, measure_clock, open_clock_monitor
 from rota.node.keyfiles import keep_key, master_key
@@ -54,7 +54,7 @@ from rota.runtime.address_file import publish_address
 from rota.runtime.events import RequestFailed
 from rota.runtime.health import LoopHeartbeat
 from rota.runtime.pulse import Pulse
-from rota.runtime.service import Duty, Ground
+from rota.runtime.service import Duty, ServiceContext
 from rota.runtime.stop import Halt
 from rota.runtime.tiers import Tier
 from rota.store import idempotency, keys
@@ -107,10 +107,10 @@ async def run_api(settings: Settings, *, ready: Callable[[Open], object], write:
 async def open_api(
     settings: Settings,
     access: DatabaseAccess,
-    ground: Ground,
+    ground: ServiceContext,
     meter: Meter | None = None,
     *,
-    traces: Traces | None = None,
+    traces: TraceWriter | None = None,
 ) -> AsyncIterator[Open]:
     """Open the sockets and build the tiers, which answer the requests once they run."""
     api = settings.api
@@ -126,14 +126,14 @@ async def open_api(
         hint_connection = DedicatedConnection(access)
         stack.callback(hint_connection.close)
         pulse = Pulse()
-        hint_sender = Hinting(line=hint_connection, pulse=pulse)
-        feed, key_watch = Feed(pool), AdminKeyWatch(pool, ground)
+        hint_sender = HintSender(line=hint_connection, pulse=pulse)
+        feed, key_watch = LiveFeed(pool), AdminKeyWatch(pool, ground)
 
         service = ApiService(
             pool=pool,
             clock=clock,
-            new_id=lambda: build_id(clock.now(), ground.chance.randbytes(10)),
-            hint=hint_sender.hint,
+            new_id=lambda: build_id(clock.now(), ground.rng.randbytes(10)),
+            hint=hint_sender.send_hint,
             random_bytes=os.urandom,
             master=master_key(settings),
             meter=meter,
@@ -217,7 +217,7 @@ def guard(pool: Pool, clocks: OpenClockMonitor, gathered: Gathered) -> GuardedPo
     """Wrap the pool, so that requests fail fast while the database is silent."""
     guarded = GuardedPool(pool, monotonic=clocks.monitor.clock.monotonic)
     guarded.on_lost, guarded.check = gathered.refuse_waiting, clocks.pulse.wake
-    clocks.monitor.answered, clocks.monitor.lost = guarded.answered, guarded.lost
+    clocks.monitor.on_response, clocks.monitor.on_outage = guarded.answered, guarded.lost
     return guarded
 
 
@@ -277,7 +277,7 @@ class Serving:
 
     server: Server
     socket: socket.socket
-    feed: Feed
+    feed: LiveFeed
     log_tails: LogTails
     name: str = "serving"
 
@@ -295,7 +295,9 @@ class Serving:
             serving.cancel()
 
 
-async def first_key(settings: Settings, access: DatabaseAccess, ground: Ground) -> Path | None:
+async def first_key(
+    settings: Settings, access: DatabaseAccess, ground: ServiceContext
+) -> Path | None:
     """Check row-level security, create the bootstrap admin key if the platform has no valid one,
     and return the file of the new key.
     """
@@ -304,7 +306,7 @@ async def first_key(settings: Settings, access: DatabaseAccess, ground: Ground) 
         await idempotency.blank_secrets(conn)
         key = await keys.ensure_admin_key(
             conn,
-            key_id=build_id(await measure_clock(conn, ground), ground.chance.randbytes(10)),
+            key_id=build_id(await measure_clock(conn, ground), ground.rng.randbytes(10)),
             bits=os.urandom(32),
         )
     return None if key is None else keep_key(settings.database.data, key, name=KEY_FILE)

@@ -4,11 +4,11 @@ from random import Random
 
 from rota.config.settings import Settings
 from rota.core.breaker import BreakerRule
-from rota.flow.execute.breakers import Breakers
-from rota.runtime.service import Ground
+from rota.engine.execution.breakers import Breakers
+from rota.runtime.service import ServiceContext
 
 
-def breakers_of(settings: Settings, ground: Ground) -> Breakers:
+def breakers_of(settings: Settings, ground: ServiceContext) -> Breakers:
     worker = settings.worker
     rule = BreakerRule(
         after=worker.breaker_after, pause=worker.breaker_pause, longest=worker.breaker_longest
@@ -17,6 +17,6 @@ def breakers_of(settings: Settings, ground: Ground) -> Breakers:
     return Breakers(
         rule,
         monotonic=ground.clock.monotonic,
-        chance=Random(ground.chance.getrandbits(64)),
+        rng=Random(ground.rng.getrandbits(64)),
         emit=ground.emit,
     )

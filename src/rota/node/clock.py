@@ -5,9 +5,9 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from rota.flow.observe.clock_monitor import ClockMonitor
+from rota.engine.observability.clock_monitor import ClockMonitor
 from rota.runtime.pulse import Pulse
-from rota.runtime.service import Duty, Ground
+from rota.runtime.service import Duty, ServiceContext
 from rota.runtime.tiers import Tier
 from rota.store.driver import Connection
 from rota.store.pool import DatabaseAccess, DedicatedConnection
@@ -30,7 +30,7 @@ class OpenClockMonitor(NamedTuple):
 
 @asynccontextmanager
 async def open_clock_monitor(
-    access: DatabaseAccess, ground: Ground
+    access: DatabaseAccess, ground: ServiceContext
 ) -> AsyncIterator[OpenClockMonitor]:
     """Measure once before anything is served, then every second, on a separate connection."""
     line, pulse = DedicatedConnection(access), Pulse()
@@ -48,9 +48,9 @@ async def open_clock_monitor(
         line.close()
 
 
-async def measure_clock(conn: Connection, ground: Ground) -> datetime:
+async def measure_clock(conn: Connection, ground: ServiceContext) -> datetime:
     """Read the database's time and update the offset of this process."""
     sent = ground.clock.monotonic()
     now = await read_database_time(conn)
-    ground.database_clock.offset.note(now, sent=sent, received=ground.clock.monotonic())
+    ground.database_clock.offset.record_response(now, sent=sent, received=ground.clock.monotonic())
     return now

@@ -26,7 +26,7 @@ from rota.node.sources import check_sources, open_sources
 from rota.node.upkeep import upkeep
 from rota.node.worker import open_worker
 from rota.runtime.pulse import Pulse
-from rota.runtime.service import Duty, Ground
+from rota.runtime.service import Duty, ServiceContext
 from rota.runtime.tiers import Tier
 from rota.store.embedded import Embedded
 from rota.store.pool import open_connection, open_pool
@@ -140,12 +140,10 @@ async def plant_demo(place: Place) -> int:
     context = place.ground
     async with open_connection(place.database.access) as conn:
         now = await read_database_time(conn)
-        return await plant(
-            conn, now=now, new_id=lambda: build_id(now, context.chance.randbytes(10))
-        )
+        return await plant(conn, now=now, new_id=lambda: build_id(now, context.rng.randbytes(10)))
 
 
-def looking_after(embedded: Embedded, ground: Ground) -> Duty:
+def looking_after(embedded: Embedded, ground: ServiceContext) -> Duty:
     async def tick() -> float:
         await asyncio.to_thread(embedded.ensure_running)
         return LOOK_AFTER_EVERY.total_seconds()

@@ -15,10 +15,10 @@ from rota.config.settings import Api
 from rota.core.errors import InvalidSetting
 from rota.runtime.descriptors import ensure_descriptors
 from rota.runtime.health import (
-    Check,
     HealthListener,
     LoopHeartbeat,
     ProbeAnswer,
+    ProbeCheck,
     bind_probe_socket,
 )
 
@@ -96,7 +96,7 @@ def listen(api: Api, guard: ConnectionGuard) -> Iterator[socket.socket]:
 
 
 @contextlib.contextmanager
-def serve_probes(api: Api, checks: Mapping[str, Check]) -> Iterator[str | None]:
+def serve_probes(api: Api, checks: Mapping[str, ProbeCheck]) -> Iterator[str | None]:
     """Answer health probes on a separate listener, and yield its URL; None if it is off."""
     if api.health_listen == "off":
         yield None
@@ -118,7 +118,7 @@ def serve_probes(api: Api, checks: Mapping[str, Check]) -> Iterator[str | None]:
 
 def make_checks(
     service: Service, heartbeat: LoopHeartbeat, *, is_stopping: Callable[[], bool]
-) -> dict[str, Check]:
+) -> dict[str, ProbeCheck]:
     """Create the checks of the probes. They run in the listener's thread and only read."""
 
     def check_liveness() -> ProbeAnswer:

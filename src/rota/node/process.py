@@ -13,22 +13,22 @@ from rota.config.settings import Log as LogSettings
 from rota.config.settings import Settings
 from rota.core.clock import ClockSource
 from rota.core.log_events import EngineEvent
-from rota.flow.observe.lines import Level
-from rota.flow.observe.log import Log
-from rota.flow.observe.meter import Meter
-from rota.flow.observe.tracing import Traces
+from rota.engine.observability.event_log import EventLog
+from rota.engine.observability.log_lines import LogLevel
+from rota.engine.observability.meter import Meter
+from rota.engine.observability.tracing import TraceWriter
 from rota.node.database import Database, open_database
 from rota.node.startup import StartWait, StoppedAtStart
 from rota.node.traces import open_traces
 from rota.runtime.clock import SystemClock
-from rota.runtime.collector import relax_collector
 from rota.runtime.database_clock import DatabaseClock
 from rota.runtime.events import RuntimeEvent
-from rota.runtime.service import Ground
+from rota.runtime.garbage_collection import relax_collector
+from rota.runtime.service import ServiceContext
 from rota.runtime.signals import stop_on_signals
 from rota.runtime.stop import Stop
-from rota.runtime.tiers import Tier, run_node
-from rota.runtime.watchdog import LIMIT, Watchdog
+from rota.runtime.tiers import Tier, run_tiers
+from rota.runtime.watchdog import STALL_LIMIT, Watchdog
 from rota.store.pool import SILENCE_MARGIN
 from rota.store.roles import DatabaseRole
 
@@ -44,11 +44,11 @@ class Place:
 
     settings: Settings
     database: Database
-    ground: Ground
+    ground: ServiceContext
     stop: Stop
     meter: Meter
     wait: StartWait
-    traces: Traces | None = None
+    traces: TraceWriter | None = None
 
 
 OpenTiers = Callable[[Place], AbstractAsyncContextManager[list[Tier]]]
@@ -72,7 +72,7 @@ async def run_process(
             AsyncExitStack() as stack,
         ):
             tiers = await process.wait.enter(stack, lambda: open_tiers(process))
-            ending = await run_node(tiers, process.stop, process.ground)
+            ending = await run_tiers(tiers, process.stop, process.ground)
     except StoppedAtStart:
         return 0
     return ending.exit_code
@@ -95,15 +95,15 @@ async def open_place(
 
     limit = watchdog_limit(settings.database)
     with stop_on_signals(stop), Watchdog(limit=limit) as watchdog:
-        context = Ground(
+        context = ServiceContext(
             clock=clock,
             emit=emit,
-            chance=Random(),
+            rng=Random(),
             watchdog=watchdog,
             database_clock=DatabaseClock(clock),
         )
         wait = StartWait.of(
-            settings.database, clock=clock, emit=emit, rng=context.chance, stop=stop.drain
+            settings.database, clock=clock, emit=emit, rng=context.rng, stop=stop.drain
         )
         async with open_traces(settings, context) as traces, AsyncExitStack() as stack:
             database = await wait.enter(
@@ -120,11 +120,11 @@ async def open_place(
             )
 
 
-def make_log(settings: LogSettings, clock: ClockSource, write: Write) -> Log:
-    level = Level[settings.level.upper()]
-    return Log(level=level, as_json=settings.format == "json", now=clock.now, write=write)
+def make_log(settings: LogSettings, clock: ClockSource, write: Write) -> EventLog:
+    level = LogLevel[settings.level.upper()]
+    return EventLog(level=level, as_json=settings.format == "json", now=clock.now, write=write)
 
 
 def watchdog_limit(settings: DatabaseSettings) -> timedelta:
     """Return how long a duty may be blocked: longer than it waits for a silent database."""
-    return max(LIMIT, settings.connect_timeout + settings.statement_timeout + WAIT_MARGIN)
+    return max(STALL_LIMIT, settings.connect_timeout + settings.statement_timeout + WAIT_MARGIN)

@@ -21,8 +21,14 @@ from rota.core.log_events import JobsDeclared, JobUndeclared
 from rota.core.origins import ChangeOrigin
 from rota.core.submissions import JobSpec, prefix_errors
 from rota.core.time.schedule import Once
-from rota.flow.submit.declaring import DeclarationResult, Deed, Moment, declare, forgotten
-from rota.runtime.service import Ground
+from rota.engine.submission.declared_jobs import (
+    DeclarationAction,
+    DeclarationContext,
+    DeclarationResult,
+    declare,
+    find_undeclared_jobs,
+)
+from rota.runtime.service import ServiceContext
 from rota.sdk.app import App
 from rota.store import audit, calendars, hints, interning, job_views
 from rota.store.audit import NewAuditEntry
@@ -79,37 +85,39 @@ async def note(
     await audit.record_changes(conn, [entry])
 
 
-async def register_schedules(app: App, access: DatabaseAccess, ground: Ground) -> None:
+async def register_schedules(app: App, access: DatabaseAccess, ground: ServiceContext) -> None:
     """Write the schedules of the app, and report jobs that it no longer declares."""
     specs = specs_of(app)
     async with open_connection(access) as conn:
         tenant_id = (await interning.find_tenant_ids(conn, [app.tenant]))[app.tenant]
         async with transaction(conn):
             now = await read_database_time(conn)
-            moment = Moment(
+            moment = DeclarationContext(
                 now=now,
-                new_id=lambda: build_id(now, ground.chance.randbytes(10)),
+                new_id=lambda: build_id(now, ground.rng.randbytes(10)),
                 calendars=await calendars.read_calendars(conn, tenant_id=tenant_id),
             )
-            deeds: Counter[Deed] = Counter()
+            deeds: Counter[DeclarationAction] = Counter()
             for spec in (spec for spec in specs if not is_over(spec, now)):
                 with prefix_errors(f"job {spec.name!r}"):
-                    declared = await declare(conn, spec, app=app.name, moment=moment)
-                deeds[declared.deed] += 1
-                if declared.deed is not Deed.UNCHANGED:
+                    declared = await declare(conn, spec, app=app.name, context=moment)
+                deeds[declared.action] += 1
+                if declared.action is not DeclarationAction.UNCHANGED:
                     await note(conn, app, tenant_id, spec.display_name, declared)
-        if deeds[Deed.MADE] or deeds[Deed.CHANGED]:
+        if deeds[DeclarationAction.CREATED] or deeds[DeclarationAction.CHANGED]:
             await hints.send_hint(conn, hints.JOBS_CHANNEL)
         if specs:
             ground.emit(
                 JobsDeclared(
                     app=app.name,
-                    made=deeds[Deed.MADE],
-                    changed=deeds[Deed.CHANGED],
-                    unchanged=deeds[Deed.UNCHANGED],
+                    made=deeds[DeclarationAction.CREATED],
+                    changed=deeds[DeclarationAction.CHANGED],
+                    unchanged=deeds[DeclarationAction.UNCHANGED],
                 )
             )
         declared_names = frozenset(spec.display_name for spec in specs)
-        removed = await forgotten(conn, tenant_id=tenant_id, app=app.name, names=declared_names)
+        removed = await find_undeclared_jobs(
+            conn, tenant_id=tenant_id, app=app.name, names=declared_names
+        )
         for name in removed:
             ground.emit(JobUndeclared(app=app.name, name=name, remedy=f"rota jobs delete {name!r}"))

@@ -15,22 +15,22 @@ from typing import Final, NamedTuple
 from rota.config.settings import Scheduler, Settings
 from rota.core.ids import build_id
 from rota.core.lease import Lease
-from rota.flow.dispatch.hinting import Hinting, Listening
-from rota.flow.observe.tracing import Traces
-from rota.flow.schedule.agenda import Agenda
-from rota.flow.schedule.firing import Fired, FiringDue, Traced
-from rota.flow.schedule.leasing import LastLease, Leasing
-from rota.flow.schedule.minding_calendars import MindingCalendars
-from rota.flow.schedule.reading import Reading
-from rota.flow.schedule.rulebook import Rulebook
-from rota.flow.schedule.tenure import Tenure
+from rota.engine.dispatch.hints import HintListener, HintSender
+from rota.engine.observability.tracing import TraceWriter
+from rota.engine.scheduling.agenda import Agenda
+from rota.engine.scheduling.calendar_refresher import CalendarRefresher
+from rota.engine.scheduling.held_shards import HeldShards
+from rota.engine.scheduling.schedule_cache import ScheduleCache
+from rota.engine.scheduling.shard_leaser import ShardLeaser, ShardLeaserService
+from rota.engine.scheduling.tick_firer import NotifyQueues, TickFirer, TickTracer
+from rota.engine.scheduling.tick_reader import TickReader
 from rota.node.clock import open_clock_monitor
 from rota.node.process import Place, Write, run_process
 from rota.node.sources import check_sources, open_sources
 from rota.node.upkeep import upkeep
-from rota.runtime.offset import Offset
+from rota.runtime.clock_offset import ClockOffset
 from rota.runtime.pulse import Pulse
-from rota.runtime.service import Duty, Ground
+from rota.runtime.service import Duty, ServiceContext
 from rota.runtime.tiers import Tier
 from rota.store import hints
 from rota.store.pool import DatabaseAccess, DedicatedConnection, open_pool
@@ -58,12 +58,12 @@ class Parts:
     """What the duties of a scheduler share."""
 
     lines: Lines
-    tenure: Tenure
-    offset: Offset
+    tenure: HeldShards
+    offset: ClockOffset
     agendas: tuple[Agenda, ...]
     wakes: tuple[Pulse, ...]
-    fired: Fired | None
-    traced: Traced | None
+    fired: NotifyQueues | None
+    traced: TickTracer | None
 
 
 async def run_scheduler(settings: Settings, *, ready: Callable[[str], object], write: Write) -> int:
@@ -97,10 +97,10 @@ async def run_scheduler(settings: Settings, *, ready: Callable[[str], object], w
 async def open_scheduler(
     settings: Settings,
     access: DatabaseAccess,
-    ground: Ground,
+    ground: ServiceContext,
     *,
-    fired: Fired | None = None,
-    traces: Traces | None = None,
+    fired: NotifyQueues | None = None,
+    traces: TraceWriter | None = None,
 ) -> AsyncIterator[list[Tier]]:
     """Yield the tiers of a scheduler.
 
@@ -119,33 +119,35 @@ async def open_scheduler(
         for connection in connections:
             stack.callback(connection.close)
         pulses = (Pulse(), Pulse())
-        schedule_cache = Rulebook()
+        schedule_cache = ScheduleCache()
         parts = Parts(
             lines=connections,
-            tenure=Tenure(lease=lease_of(settings.scheduler)),
+            tenure=HeldShards(lease=lease_of(settings.scheduler)),
             offset=ground.database_clock.offset,
-            agendas=tuple(Agenda(rulebook=schedule_cache, wake=pulse.wake) for pulse in pulses),
+            agendas=tuple(
+                Agenda(schedule_cache=schedule_cache, wake=pulse.wake) for pulse in pulses
+            ),
             wakes=pulses,
             fired=fired,
-            traced=None if traces is None else traces.fired,
+            traced=None if traces is None else traces.record_ticks,
         )
         yield scheduler_tiers(settings.scheduler, ground, parts)
 
 
-def scheduler_tiers(settings: Scheduler, ground: Ground, parts: Parts) -> list[Tier]:
+def scheduler_tiers(settings: Scheduler, ground: ServiceContext, parts: Parts) -> list[Tier]:
     """Build the tiers of a scheduler, in the order in which they stop."""
     connections = parts.lines
     reader_pulse, hint_pulse, calendars_pulse = Pulse(), Pulse(), Pulse()
-    hint_sender = Hinting(line=connections.hints, pulse=hint_pulse)
+    hint_sender = HintSender(line=connections.hints, pulse=hint_pulse)
 
     def announce_fired(queue_ids: frozenset[int]) -> None:
         if parts.fired is not None:
             parts.fired(queue_ids)
-        hint_sender.hint(hints.RUNS_CHANNEL)
+        hint_sender.send_hint(hints.RUNS_CHANNEL)
 
-    reader = Reading(
+    reader = TickReader(
         source=connections.reads,
-        tenure=parts.tenure,
+        held_shards=parts.tenure,
         offset=parts.offset,
         agendas=parts.agendas,
         look_ahead=settings.look_ahead,
@@ -154,15 +156,17 @@ def scheduler_tiers(settings: Scheduler, ground: Ground, parts: Parts) -> list[T
         emit=ground.emit,
     )
     # Both agendas share one schedule cache.
-    calendar_refresher = MindingCalendars(
-        source=connections.calendars, rulebook=parts.agendas[0].rulebook
+    calendar_refresher = CalendarRefresher(
+        source=connections.calendars, schedule_cache=parts.agendas[0].schedule_cache
     )
 
     def refresh_jobs() -> None:
-        reader.hurry()
+        reader.reread_soon()
         calendars_pulse.wake()
 
-    hint_listener = Listening(line=connections.ears, wakes={hints.JOBS_CHANNEL: refresh_jobs})
+    hint_listener = HintListener(
+        line=connections.ears, callbacks={hints.JOBS_CHANNEL: refresh_jobs}
+    )
     return [
         Tier(
             [
@@ -178,39 +182,41 @@ def scheduler_tiers(settings: Scheduler, ground: Ground, parts: Parts) -> list[T
     ]
 
 
-def firing(settings: Scheduler, ground: Ground, parts: Parts, fired: Fired) -> list[Duty]:
+def firing(
+    settings: Scheduler, ground: ServiceContext, parts: Parts, fired: NotifyQueues
+) -> list[Duty]:
     connections = (parts.lines.even_fires, parts.lines.odd_fires)
     duties = []
     for name, connection, agenda, pulse in zip(
         ("even", "odd"), connections, parts.agendas, parts.wakes, strict=True
     ):
-        firer = FiringDue(
+        firer = TickFirer(
             source=connection,
-            tenure=parts.tenure,
+            held_shards=parts.tenure,
             offset=parts.offset,
             agenda=agenda,
-            batch=settings.batch,
+            batch_max=settings.batch,
             clock=ground.clock,
-            fired=fired,
+            notify_queues=fired,
             emit=ground.emit,
-            traced=parts.traced,
+            trace_ticks=parts.traced,
         )
         duties.append(Duty(f"firing {name} shards", firer.tick, pulse, ground))
     return duties
 
 
-def leasing(ground: Ground, parts: Parts, reading_pulse: Pulse) -> LastLease:
-    duty = Leasing(
+def leasing(ground: ServiceContext, parts: Parts, reading_pulse: Pulse) -> ShardLeaserService:
+    duty = ShardLeaser(
         source=parts.lines.leases,
-        tenure=parts.tenure,
+        held_shards=parts.tenure,
         offset=parts.offset,
         clock=ground.clock,
         name=f"{socket.gethostname()}:{os.getpid()}",
-        new_id=lambda: build_id(ground.database_clock.now(), ground.chance.randbytes(10)),
+        new_id=lambda: build_id(ground.database_clock.now(), ground.rng.randbytes(10)),
         emit=ground.emit,
-        moved=reading_pulse.wake,
+        on_shards_taken=reading_pulse.wake,
     )
-    return LastLease(duty=Duty("leasing", duty.tick, Pulse(), ground), leasing=duty)
+    return ShardLeaserService(duty=Duty("leasing", duty.tick, Pulse(), ground), leaser=duty)
 
 
 def lease_of(settings: Scheduler) -> Lease:

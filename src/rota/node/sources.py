@@ -22,10 +22,10 @@ from rota.contract.source_messages import MessageFormat
 from rota.core.errors import InvalidInput, InvalidSetting
 from rota.core.ids import build_id
 from rota.core.source import Source
-from rota.flow.events.listening import LastWord, ListeningToSource, Wanted
+from rota.engine.events.source_reader import ConfiguredSource, ReleasingDuty, SourceReader
 from rota.node.loading import said
 from rota.runtime.pulse import Pulse
-from rota.runtime.service import Duty, Ground
+from rota.runtime.service import Duty, ServiceContext
 from rota.runtime.tiers import Tier
 from rota.store.pool import DatabaseAccess, open_pool
 
@@ -47,7 +47,7 @@ Make = Callable[[Mapping[str, Any]], Source]
 
 @asynccontextmanager
 async def open_sources(
-    settings: Settings, access: DatabaseAccess, ground: Ground
+    settings: Settings, access: DatabaseAccess, ground: ServiceContext
 ) -> AsyncIterator[list[Tier]]:
     """Yield the tiers that read the event sources of this process."""
     wanted = wanted_of(settings, os.environ)
@@ -57,17 +57,17 @@ async def open_sources(
     async with open_pool(access, size=min(MOST_CONNECTIONS, len(wanted))) as pool:
         services = []
         for each in wanted:
-            listening = ListeningToSource(
-                wanted=each,
+            listening = SourceReader(
+                configured=each,
                 connections=pool,
                 clock=ground.database_clock,
-                chance=ground.chance,
-                shown=f"{socket.gethostname()}:{os.getpid()}",
-                new_id=lambda: build_id(ground.database_clock.now(), ground.chance.randbytes(10)),
+                rng=ground.rng,
+                display_name=f"{socket.gethostname()}:{os.getpid()}",
+                new_id=lambda: build_id(ground.database_clock.now(), ground.rng.randbytes(10)),
                 emit=ground.emit,
             )
             duty = Duty(f"source {each.name}", listening.tick, Pulse(), ground, limit=LONGEST_PASS)
-            services.append(LastWord(duty=duty, listening=listening))
+            services.append(ReleasingDuty(duty=duty, reader=listening))
         yield [Tier(services, grace=SOON)]
 
 
@@ -76,7 +76,7 @@ def check_sources(settings: Settings) -> None:
     wanted_of(settings, os.environ)
 
 
-def wanted_of(settings: Settings, environment: Mapping[str, str]) -> list[Wanted]:
+def wanted_of(settings: Settings, environment: Mapping[str, str]) -> list[ConfiguredSource]:
     """Return all configured event sources, validated."""
     if not settings.sources:
         return []
@@ -91,7 +91,7 @@ def one_wanted(
     source: SourceSettings,
     plugins: Mapping[str, EntryPoint],
     environment: Mapping[str, str],
-) -> Wanted:
+) -> ConfiguredSource:
     path = f"sources.{name}"
     make = make_of(source.kind, plugins, path=path)
     options = looked_up(source.options, f"{path}.options", environment)
@@ -100,7 +100,7 @@ def one_wanted(
     except InvalidInput as error:
         field = f"{path}.kind" if error.field == "kind" else f"{path}.options.{error.field}"
         raise InvalidSetting(field, error.value, error.wanted) from error
-    return Wanted(
+    return ConfiguredSource(
         name=name,
         kind=source.kind,
         tenant=source.tenant,
@@ -109,9 +109,9 @@ def one_wanted(
             type=source.type or name,
             is_cloudevents=source.format == "cloudevents",
         ),
-        make=partial(make, options),
-        most=source.batch,
-        every=source.every,
+        build_source=partial(make, options),
+        batch_max=source.batch,
+        interval=source.every,
         skips_bad=source.on_bad == "skip",
     )
 

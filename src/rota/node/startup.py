@@ -56,7 +56,7 @@ class StartWait:
         Raises `StoppedAtStart` as soon as the process is stopped, and the last `StoreUnavailable`
         after the limit.
         """
-        started, backoff, logged = self.clock.monotonic(), Backoff(chance=self.rng), -float("inf")
+        started, backoff, logged = self.clock.monotonic(), Backoff(rng=self.rng), -float("inf")
         async with cut_short_by(self.stop):
             while True:
                 try:
@@ -66,7 +66,7 @@ class StartWait:
                     left = self.limit.total_seconds() - (now - started)
                     if left <= 0 or self.stop.is_set():
                         raise
-                    pause = min(backoff.pause().total_seconds(), left)
+                    pause = min(backoff.next_pause().total_seconds(), left)
                     if now - logged >= WAITING_LOG_INTERVAL.total_seconds():
                         logged = now
                         self._log_waiting(error.reason, backoff.failures, now - started)

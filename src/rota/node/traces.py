@@ -15,16 +15,18 @@ from rota.config.references import resolve
 from rota.config.settings import Settings
 from rota.config.settings import Traces as TraceSettings
 from rota.core.errors import InvalidSetting
-from rota.flow.observe.tracing import Traces
+from rota.engine.observability.tracing import TraceWriter
 from rota.runtime.events import SpansLost
-from rota.runtime.service import Ground
+from rota.runtime.service import ServiceContext
 
-OTEL: Final = "rota.flow.observe.otel.writing"
+OTEL: Final = "rota.engine.observability.otel.span_writer"
 PRINTABLE: Final = re.compile(r"[ -~]+")
 
 
 @asynccontextmanager
-async def open_traces(settings: Settings, ground: Ground) -> AsyncIterator[Traces | None]:
+async def open_traces(
+    settings: Settings, ground: ServiceContext
+) -> AsyncIterator[TraceWriter | None]:
     """Yield the trace writer, or None. The remaining spans are sent at the end, when no service
     creates spans any more.
     """
@@ -38,13 +40,13 @@ async def open_traces(settings: Settings, ground: Ground) -> AsyncIterator[Trace
     except ImportError as error:
         wanted = f"requires OpenTelemetry: run pip install 'rota[otel]', or remove it ({error})"
         raise InvalidSetting("traces.endpoint", configured.endpoint, wanted) from error
-    traces: Traces = otel.open_traces(
+    traces: TraceWriter = otel.open_traces(
         configured.endpoint,
         headers,
         service=configured.service,
         one_in=configured.one_in,
         lost=lambda count, reason: ground.emit(SpansLost(count=count, reason=reason)),
-        chance=ground.chance,
+        chance=ground.rng,
     )
     try:
         yield traces

@@ -7,53 +7,55 @@ locked.
 from collections.abc import Callable
 
 from rota.config.retention import Retention
-from rota.flow.events.forgetting import Forgetting
-from rota.flow.events.ripening import Ripening
-from rota.flow.graphs.advancing import Advancing
-from rota.flow.record.keeping_days import KeepingDays
-from rota.flow.record.marking_ended import MarkingEnded
-from rota.flow.record.one_time_mover import OneTimeJobMover
-from rota.flow.record.overdue_submissions import OverdueSubmissions
-from rota.flow.record.pruning import Pruning
-from rota.flow.record.quota_monitor import QuotaMonitor
-from rota.flow.record.rescuing import Expiring, Rescuing
-from rota.flow.record.sweeper import Sweeper
-from rota.flow.submit.backfills.making import Backfilling
-from rota.flow.submit.zone_rules import ZoneRulesUpdater
+from rota.engine.events.retention import EventKeyPruner
+from rota.engine.events.window_closing import WindowCloser
+from rota.engine.graphs.advancer import GraphAdvancer
+from rota.engine.maintenance.job_finisher import JobFinisher
+from rota.engine.maintenance.one_time_mover import OneTimeJobMover
+from rota.engine.maintenance.overdue_submissions import OverdueSubmissionMover
+from rota.engine.maintenance.partition_maintainer import PartitionMaintainer
+from rota.engine.maintenance.pruner import Pruner
+from rota.engine.maintenance.quota_monitor import QuotaMonitor
+from rota.engine.maintenance.run_rescuer import RunExpirer, RunRescuer
+from rota.engine.maintenance.sweeper import Sweeper
+from rota.engine.submission.backfills.advancer import BackfillAdvancer
+from rota.engine.submission.zone_rules import ZoneRulesUpdater
 from rota.runtime.pulse import Pulse
-from rota.runtime.service import Duty, Ground
+from rota.runtime.service import Duty, ServiceContext
 from rota.store.driver import Pool
 
 
 def upkeep(
-    retention: Retention, pool: Pool, ground: Ground, *, freed: Callable[[], object]
+    retention: Retention, pool: Pool, ground: ServiceContext, *, freed: Callable[[], object]
 ) -> list[Duty]:
     """Build the duties; `freed` is called when runs become ready to claim."""
-    partition_maintainer = KeepingDays(
+    partition_maintainer = PartitionMaintainer(
         pool=pool,
         ahead=retention.partitions_ahead,
         keep=retention.runs,
         keep_events=retention.events,
         keep_audit=retention.audit,
     )
-    window_closer = Ripening(source=pool, made=freed)
-    event_retention = Forgetting(source=pool, keep=retention.events)
+    window_closer = WindowCloser(source=pool, on_runs_created=freed)
+    event_retention = EventKeyPruner(source=pool, keep=retention.events)
     pulse = Pulse()
-    advancer = Advancing(
+    advancer = GraphAdvancer(
         source=pool,
-        made=freed,
-        freed=freed,
+        on_runs_created=freed,
+        on_gates_freed=freed,
         wake=pulse.wake,
         monotonic=ground.clock.monotonic,
         emit=ground.emit,
     )
-    rescuer = Rescuing(source=pool, freed=freed, emit=ground.emit, monotonic=ground.clock.monotonic)
-    expirer = Expiring(source=pool, emit=ground.emit)
-    pruner = Pruning(source=pool)
-    backfiller = Backfilling(source=pool, made=freed)
+    rescuer = RunRescuer(
+        source=pool, on_runs_waiting=freed, emit=ground.emit, monotonic=ground.clock.monotonic
+    )
+    expirer = RunExpirer(source=pool, emit=ground.emit)
+    pruner = Pruner(source=pool)
+    backfiller = BackfillAdvancer(source=pool, on_runs_created=freed)
     zone_rules = ZoneRulesUpdater(source=pool, emit=ground.emit)
     quota_monitor = QuotaMonitor(source=pool)
-    overdue_submissions = OverdueSubmissions(source=pool, made=freed)
+    overdue_submissions = OverdueSubmissionMover(source=pool, on_runs_created=freed)
     sweeper = Sweeper(
         source=pool,
         keep_runs=retention.runs,
@@ -64,7 +66,7 @@ def upkeep(
         Duty("rescuing", rescuer.tick, Pulse(), ground),
         Duty("advancing", advancer.tick, pulse, ground),
         Duty("expiring", expirer.tick, Pulse(), ground),
-        Duty("finishing jobs", MarkingEnded(source=pool).tick, Pulse(), ground),
+        Duty("finishing jobs", JobFinisher(source=pool).tick, Pulse(), ground),
         Duty("backfilling", backfiller.tick, Pulse(), ground),
         Duty("closing event windows", window_closer.tick, Pulse(), ground),
         Duty("deleting old events", event_retention.tick, Pulse(), ground),

@@ -16,22 +16,22 @@ from typing import Final, NamedTuple
 from rota.config.settings import Settings
 from rota.core.attempt import StopReason
 from rota.core.lease import Lease, LeaseValidity
-from rota.flow.dispatch.claiming import Claiming, QueueView
-from rota.flow.dispatch.hinting import Hinting, Listening
-from rota.flow.dispatch.limiting import Limiting
-from rota.flow.dispatch.served import TenantScope
-from rota.flow.execute.attempt import Attempt
-from rota.flow.execute.briefing import Briefing
-from rota.flow.execute.crew import Calls, Crew, Kit
-from rota.flow.execute.effects import StageEffects
-from rota.flow.execute.executing import Executing
-from rota.flow.execute.overseeing import Overseeing
-from rota.flow.execute.vouching import Vouching
-from rota.flow.graphs.advancing import Advancing
-from rota.flow.observe.tracing import Traces
-from rota.flow.record.noting import LastNotes, Noting
-from rota.flow.record.recording import LastRecords, Recording
-from rota.flow.record.rescuing import Rescuing
+from rota.engine.dispatch.hints import HintListener, HintSender
+from rota.engine.dispatch.limited_claims import LimitedClaims
+from rota.engine.dispatch.run_claimer import QueueClaimState, RunClaimer
+from rota.engine.dispatch.served_tenants import ServedTenantIds
+from rota.engine.execution.attempt import Attempt
+from rota.engine.execution.attempt_effects import DatabaseEffects
+from rota.engine.execution.attempt_pool import AttemptLoopParts, AttemptPool, AttemptPoolCallbacks
+from rota.engine.execution.drain_service import DrainService
+from rota.engine.execution.heartbeat import Heartbeat
+from rota.engine.execution.job_spec_cache import JobSpecCache
+from rota.engine.execution.stall_monitor import StallMonitor
+from rota.engine.graphs.advancer import GraphAdvancer
+from rota.engine.maintenance.run_rescuer import RunRescuer
+from rota.engine.observability.tracing import TraceWriter
+from rota.engine.recording.log_writer import LogWriter, LogWriterService
+from rota.engine.recording.outcome_recorder import OutcomeRecorder, OutcomeRecorderService
 from rota.node.breaking import breakers_of
 from rota.node.clock import open_clock_monitor
 from rota.node.keyfiles import opening_key
@@ -41,9 +41,9 @@ from rota.node.process import Place, Write, run_process
 from rota.node.registering import register_schedules, unserved
 from rota.node.shell_user import check_shell_user, find_exposed_keys
 from rota.node.worker_session import Member, describe_served, leave, register
-from rota.runtime.offset import Offset
+from rota.runtime.clock_offset import ClockOffset
 from rota.runtime.pulse import Pulse
-from rota.runtime.service import Duty, Ground
+from rota.runtime.service import Duty, ServiceContext
 from rota.runtime.tiers import Tier
 from rota.store import hints
 from rota.store.driver import Pool
@@ -147,11 +147,11 @@ async def run_worker(
 async def open_worker(
     settings: Settings,
     access: DatabaseAccess,
-    ground: Ground,
+    ground: ServiceContext,
     make_executors: MakeExecutors,
     *,
     drain: Callable[[], object],
-    traces: Traces | None = None,
+    traces: TraceWriter | None = None,
 ) -> AsyncIterator[OpenWorker]:
     """Register the worker and yield its tiers; close its session at the end of the block."""
     async with AsyncExitStack() as stack:
@@ -163,45 +163,47 @@ async def open_worker(
             stack.callback(connection.close)
         pool = await stack.enter_async_context(open_pool(access, size=2))
         signals = Wakes(Pulse(), Pulse(), Pulse(), Pulse())
-        advancer = Advancing(
+        advancer = GraphAdvancer(
             source=connections.advances,
-            made=lambda: signals.made(),  # noqa: PLW0108 - set later, in open_tiers
-            freed=signals.gates_freed,
+            on_runs_created=lambda: signals.made(),  # noqa: PLW0108 - set later, in open_tiers
+            on_gates_freed=signals.gates_freed,
             wake=signals.advancing.wake,
             monotonic=ground.clock.monotonic,
             emit=ground.emit,
         )
-        wake_advancer = partial(asyncio.get_running_loop().call_soon_threadsafe, advancer.look)
+        wake_advancer = partial(asyncio.get_running_loop().call_soon_threadsafe, advancer.scan_soon)
         offset, breakers = ground.database_clock.offset, breakers_of(settings, ground)
         trust = LeaseValidity(lease=lease_of(settings))
-        trace = None if traces is None else partial(traces.attempt, queue=only(settings))
+        trace = None if traces is None else partial(traces.start_attempt, queue=only(settings))
         # The first attempt loop uses the executors whose kinds were registered.
         unused = [executors]
 
-        def make_kit(noted: Callable[[Attempt], None]) -> Kit:
-            effects = StageEffects(
+        def make_kit(noted: Callable[[Attempt], None]) -> AttemptLoopParts:
+            effects = DatabaseEffects(
                 access,
                 session_id=member.session_id,
                 now=ground.database_clock.now,
-                noted=noted,
-                handed_out=wake_advancer,
-                master=partial(opening_key, settings),
+                on_output=noted,
+                on_map_items=wake_advancer,
+                get_master_key=partial(opening_key, settings),
             )
-            return Kit(
+            return AttemptLoopParts(
                 executors=unused.pop() if unused else make_executors(),
                 effects=effects,
-                trust=trust,
+                lease_validity=trust,
                 breakers=breakers,
-                trace=trace,
+                start_span=trace,
                 stops_all_for_lease=settings.worker.on_database_outage == "stop",
             )
 
-        attempt_pool = Crew(
+        attempt_pool = AttemptPool(
             slots=settings.worker.slots,
             kinds=member.kinds,
-            make_kit=make_kit,
-            briefing=Briefing(connections.claims),
-            calls=Calls(signals.changed, signals.gates_freed, offset.reached),
+            make_parts=make_kit,
+            job_specs=JobSpecCache(connections.claims),
+            callbacks=AttemptPoolCallbacks(
+                signals.changed, signals.gates_freed, offset.monotonic_when
+            ),
             emit=ground.emit,
         )
         stack.push_async_callback(attempt_pool.close)
@@ -214,84 +216,84 @@ async def open_worker(
 @dataclass(frozen=True, slots=True)
 class Parts:
     member: Member
-    crew: Crew
+    crew: AttemptPool
     wakes: Wakes
     lines: Lines
     pool: Pool
     drain: Callable[[], object]
-    offset: Offset
+    offset: ClockOffset
     trust: LeaseValidity
-    advancing: Advancing
+    advancing: GraphAdvancer
 
 
 def open_tiers(
-    settings: Settings, access: DatabaseAccess, ground: Ground, parts: Parts
+    settings: Settings, access: DatabaseAccess, ground: ServiceContext, parts: Parts
 ) -> OpenWorker:
     """Build the tiers of a worker, in the order in which they stop."""
     member, attempt_pool, signals = parts.member, parts.crew, parts.wakes
     connections, advancer = parts.lines, parts.advancing
-    hint_sender = Hinting(line=connections.hints, pulse=signals.hinting)
-    claimer = Claiming(
+    hint_sender = HintSender(line=connections.hints, pulse=signals.hinting)
+    claimer = RunClaimer(
         source=connections.claims,
-        queues=[QueueView(queue_id=queue_id) for queue_id in member.queue_ids],
-        limits=Limiting(
+        queues=[QueueClaimState(queue_id=queue_id) for queue_id in member.queue_ids],
+        claims=LimitedClaims(
             session_id=member.session_id,
             queue_ids=member.queue_ids,
             kind_ids=tuple(member.kinds),
             clock=ground.clock,
             ahead=AHEAD,
-            scope=TenantScope(served=member.served, queues=member.queues),
+            served_tenants=ServedTenantIds(served=member.served, queues=member.queues),
         ),
-        free=lambda: attempt_pool.free,
-        begin=attempt_pool.begin,
-        begin_gated=partial(attempt_pool.begin, gated=True),
+        free_slots=lambda: attempt_pool.free_slots,
+        start_runs=attempt_pool.start_runs,
+        start_gated_runs=partial(attempt_pool.start_runs, is_gated=True),
         held_runs=attempt_pool.held_runs,
         clock=ground.clock,
         offset=parts.offset,
     )
-    signals.freed.append(claimer.gates_freed)
+    signals.freed.append(claimer.on_gates_freed)
     signals.lacks_room = lambda: claimer.is_full
-    heartbeat = Vouching(
+    heartbeat = Heartbeat(
         access=access,
         session_id=member.session_id,
         attempts=attempt_pool,
-        trust=parts.trust,
-        heed=lambda beat: heed(beat, attempt_pool, parts.drain),
-        end=os._exit,
+        lease_validity=parts.trust,
+        apply_response=lambda beat: heed(beat, attempt_pool, parts.drain),
+        end_process=os._exit,
         emit=ground.emit,
     )
 
     def wake_claimer() -> None:
-        claimer.woken()
+        claimer.on_hint()
         signals.claiming.wake()
 
     def announce_new_runs() -> None:
         wake_claimer()
-        hint_sender.hint(hints.RUNS_CHANNEL)
+        hint_sender.send_hint(hints.RUNS_CHANNEL)
 
     def check_cancellations() -> None:
-        heartbeat.hurry()
-        advancer.look()
+        heartbeat.beat_now()
+        advancer.scan_soon()
 
     def announce_rescued_runs() -> None:
-        hint_sender.hint(hints.RUNS_CHANNEL)
-        advancer.look()
+        hint_sender.send_hint(hints.RUNS_CHANNEL)
+        advancer.scan_soon()
 
     signals.made = announce_new_runs
-    hint_listener = Listening(
+    hint_listener = HintListener(
         line=connections.ears,
-        wakes={
+        callbacks={
             hints.RUNS_CHANNEL: wake_claimer,
             hints.CANCELS_CHANNEL: check_cancellations,
-            hints.STEP_COMPLETIONS_CHANNEL: advancer.look,
+            hints.STEP_COMPLETIONS_CHANNEL: advancer.scan_soon,
         },
     )
-    stall_monitor = Overseeing(
-        crew=attempt_pool, clock=ground.clock, limit=settings.worker.blocked_after
+    stall_monitor = StallMonitor(
+        pool=attempt_pool, clock=ground.clock, limit=settings.worker.blocked_after
     )
-    rescuer = Rescuing(
+    rescuer = RunRescuer(
         source=parts.pool,
-        freed=announce_rescued_runs,
+        on_runs_waiting=announce_rescued_runs,
         emit=ground.emit,
         monotonic=ground.clock.monotonic,
     )
@@ -305,7 +307,7 @@ def open_tiers(
             grace=SOON,
         ),
         Tier(
-            [Executing(crew=attempt_pool, clock=ground.clock, drain=drain)],
+            [DrainService(pool=attempt_pool, clock=ground.clock, drain=drain)],
             grace=drain + AFTER_DRAIN,
         ),
         Tier(
@@ -330,37 +332,37 @@ def open_tiers(
     return OpenWorker(tiers, wake_claimer, describe_served(member))
 
 
-def recording(ground: Ground, parts: Parts) -> LastRecords:
+def recording(ground: ServiceContext, parts: Parts) -> OutcomeRecorderService:
     attempt_pool = parts.crew
-    duty = Recording(
+    duty = OutcomeRecorder(
         source=parts.lines.records,
         session_id=parts.member.session_id,
-        take=attempt_pool.take_ended,
-        give_back=attempt_pool.put_back_ended,
-        forget=attempt_pool.forget,
-        last_words=attempt_pool.take_last_words,
+        take_ended=attempt_pool.take_ended,
+        return_ended=attempt_pool.return_ended,
+        release_runs=attempt_pool.release_runs,
+        take_last_output=attempt_pool.take_last_output,
         now=ground.database_clock.now,
         monotonic=ground.clock.monotonic,
-        chance=ground.chance,
+        rng=ground.rng,
         emit=ground.emit,
-        advance=parts.advancing.kick,
-        look=parts.advancing.look,
+        advance_graphs=parts.advancing.advance_soon,
+        scan_completions=parts.advancing.scan_soon,
     )
-    return LastRecords(
+    return OutcomeRecorderService(
         duty=Duty("recording", duty.tick, parts.wakes.recording, ground),
-        recording=duty,
+        recorder=duty,
         clock=ground.clock,
     )
 
 
-def noting(ground: Ground, parts: Parts) -> LastNotes:
-    duty = Noting(source=parts.pool, take=parts.crew.take_notes)
-    return LastNotes(duty=Duty("writing logs", duty.tick, Pulse(), ground), noting=duty)
+def noting(ground: ServiceContext, parts: Parts) -> LogWriterService:
+    duty = LogWriter(source=parts.pool, take_output=parts.crew.take_output)
+    return LogWriterService(duty=Duty("writing logs", duty.tick, Pulse(), ground), writer=duty)
 
 
-def heed(beat: HeartbeatResponse, crew: Crew, drain: Callable[[], object]) -> None:
+def heed(beat: HeartbeatResponse, crew: AttemptPool, drain: Callable[[], object]) -> None:
     """Apply the response of a heartbeat: cancel runs, and drain if asked to."""
-    crew.stop(beat.cancelling, StopReason.CANCEL)
+    crew.stop_runs(beat.cancelling, StopReason.CANCEL)
     if beat.draining:
         drain()
 

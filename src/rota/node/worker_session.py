@@ -21,9 +21,9 @@ from rota.core.kind_descriptions import (
 )
 from rota.core.log_events import SessionOpened, TenantsUnknown
 from rota.core.tenancy import EVERY_TENANT, SERVES_EVERY_TENANT, ServedTenants
-from rota.flow.execute.unfolding import UNFOLDING
+from rota.engine.execution.graph_expansion import GRAPH_KIND_EXECUTOR
 from rota.node.clock import measure_clock
-from rota.runtime.service import Ground
+from rota.runtime.service import ServiceContext
 from rota.store import interning, kinds, sessions
 from rota.store.pool import DatabaseAccess, open_connection
 from rota.store.sessions import NewSession, SessionRole
@@ -45,12 +45,15 @@ class Member:
 
 
 async def register(
-    settings: Settings, access: DatabaseAccess, ground: Ground, executors: tuple[Executor, ...]
+    settings: Settings,
+    access: DatabaseAccess,
+    ground: ServiceContext,
+    executors: tuple[Executor, ...],
 ) -> Member:
     """Write the session with its queues, tenants and kinds."""
     worker = settings.worker
     served = served_tenants(settings)
-    executed = [kind for executor in (UNFOLDING, *executors) for kind in executor.kinds]
+    executed = [kind for executor in (GRAPH_KIND_EXECUTOR, *executors) for kind in executor.kinds]
     async with open_connection(access) as conn:
         queue_ids = [await interning.intern_queue(conn, name) for name in worker.queues]
         queues = dict(zip(worker.queues, queue_ids, strict=True))
@@ -59,7 +62,7 @@ async def register(
         has_many = await interning.has_many_tenants(conn)
         by_id = {await interning.intern_kind(conn, kind): kind for kind in executed}
         session = NewSession(
-            id=build_id(await measure_clock(conn, ground), ground.chance.randbytes(10)),
+            id=build_id(await measure_clock(conn, ground), ground.rng.randbytes(10)),
             role=SessionRole.WORKER,
             name=f"{socket.gethostname()}:{os.getpid()}",
             queues=tuple(queue_ids),

@@ -14,10 +14,10 @@ from rota.runtime.clock import AlarmClock
 
 T = TypeVar("T")
 
-AT_ONCE = timedelta()
+NO_LINGER = timedelta()
 
 
-class Channel(Generic[T]):
+class BoundedChannel(Generic[T]):
     """First in, first out, at most `room` waiting; safe for many producers and consumers."""
 
     def __init__(self, *, room: int, clock: AlarmClock) -> None:
@@ -46,7 +46,7 @@ class Channel(Generic[T]):
         self._items.append(item)
         self._arrived.set()
 
-    async def take(self, most: int, *, linger: timedelta = AT_ONCE) -> list[T]:
+    async def take(self, limit: int, *, linger: timedelta = NO_LINGER) -> list[T]:
         """Wait for items; return up to `limit`. An empty list means that the channel is closed.
 
         With `linger`, wait that much longer for the batch to fill up. A cancelled consumer takes no
@@ -54,9 +54,9 @@ class Channel(Generic[T]):
         """
         await self._wait_for_some()
         if linger:
-            await self._fill_up(min(most, self._room), linger)
+            await self._fill_up(min(limit, self._room), linger)
             await self._wait_for_some()  # another consumer may have been faster
-        batch = [self._items.popleft() for _ in range(min(most, len(self._items)))]
+        batch = [self._items.popleft() for _ in range(min(limit, len(self._items)))]
         self._freed.set()
         return batch
 
@@ -72,25 +72,25 @@ class Channel(Generic[T]):
             await self._arrived.wait()
 
     async def _fill_up(self, wanted: int, linger: timedelta) -> None:
-        patience = Patience(self._arrived)
-        cancel_alarm = self._clock.alarm(linger.total_seconds(), patience.run_out)
+        patience = LingerTimer(self._arrived)
+        cancel_alarm = self._clock.alarm(linger.total_seconds(), patience.expire)
         try:
-            while len(self._items) < wanted and not (self._closed or patience.is_out):
+            while len(self._items) < wanted and not (self._closed or patience.has_expired):
                 self._arrived.clear()
                 await self._arrived.wait()
         finally:
             cancel_alarm()
 
 
-class Patience:
+class LingerTimer:
     """Times out once, and wakes the waiters of `event`."""
 
-    __slots__ = ("_event", "is_out")
+    __slots__ = ("_event", "has_expired")
 
     def __init__(self, event: asyncio.Event) -> None:
         self._event = event
-        self.is_out = False
+        self.has_expired = False
 
-    def run_out(self) -> None:
-        self.is_out = True
+    def expire(self) -> None:
+        self.has_expired = True
         self._event.set()

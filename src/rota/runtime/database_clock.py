@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from rota.runtime.clock import AlarmClock, SystemClock
-from rota.runtime.offset import Offset
+from rota.runtime.clock_offset import ClockOffset
 
 
 class DatabaseClock:
@@ -21,11 +21,11 @@ class DatabaseClock:
 
     def __init__(self, clock: AlarmClock | None = None) -> None:
         self._clock = SystemClock() if clock is None else clock
-        self.offset = Offset()
+        self.offset = ClockOffset()
 
     def now(self) -> datetime:
         """Estimate the database's time. Requires at least one measurement."""
-        estimate = self.offset.at(self._clock.monotonic())
+        estimate = self.offset.database_time_at(self._clock.monotonic())
         if estimate is None:
             raise RuntimeError("the database's clock has not been measured yet")
         return estimate

@@ -12,7 +12,7 @@ from rota.core.log_events import EngineEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoreAway:
+class DatabaseLost:
     """A duty could not reach the database and retries after `pause`."""
 
     duty: str
@@ -22,7 +22,7 @@ class StoreAway:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoreBack:
+class DatabaseRecovered:
     """A duty reached the database again after `failures` failed passes."""
 
     duty: str
@@ -50,7 +50,7 @@ class DatabaseReached:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodeDraining:
+class ProcessDraining:
     """The process was asked to stop or a service failed; its tiers now drain in order."""
 
 
@@ -94,11 +94,11 @@ class AdminKeyExpires:
 
 
 RuntimeEvent = (
-    StoreAway
-    | StoreBack
+    DatabaseLost
+    | DatabaseRecovered
     | WaitingForDatabase
     | DatabaseReached
-    | NodeDraining
+    | ProcessDraining
     | ServiceFailed
     | ServiceCancelled
     | RequestFailed

@@ -29,7 +29,7 @@ class ProbeAnswer(NamedTuple):
     problem: str | None = None
 
 
-Check = Callable[[], ProbeAnswer]
+ProbeCheck = Callable[[], ProbeAnswer]
 
 
 @dataclass(slots=True)
@@ -81,7 +81,7 @@ def listen_at(host: str, port: int) -> socket.socket:
 class HealthListener:
     """Answers probes while inside the context. `checks` are called by path, in its thread."""
 
-    def __init__(self, listening: socket.socket, checks: Mapping[str, Check]) -> None:
+    def __init__(self, listening: socket.socket, checks: Mapping[str, ProbeCheck]) -> None:
         self._socket = listening
         self._checks = checks
         self._open: dict[ProbeProtocol, None] = {}
@@ -122,9 +122,11 @@ class HealthListener:
 class ProbeProtocol(asyncio.Protocol):
     """Handles one request. `connections` holds the open connections, oldest first."""
 
-    def __init__(self, checks: Mapping[str, Check], among: "dict[ProbeProtocol, None]") -> None:
+    def __init__(
+        self, checks: Mapping[str, ProbeCheck], connections: "dict[ProbeProtocol, None]"
+    ) -> None:
         self._checks = checks
-        self._connections = among
+        self._connections = connections
         self._head = b""
         self._transport: asyncio.Transport | None = None
         self._timeout: asyncio.TimerHandle | None = None
@@ -145,7 +147,7 @@ class ProbeProtocol(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._head += data
         if b"\r\n\r\n" in self._head:
-            self._answer(*answer_to(self._head, self._checks))
+            self._answer(*answer_request(self._head, self._checks))
         elif len(self._head) > PROBE_HEAD_BYTES_MAX:
             self.close()
 
@@ -166,7 +168,7 @@ class ProbeProtocol(asyncio.Protocol):
         self._transport.close()
 
 
-def answer_to(head: bytes, checks: Mapping[str, Check]) -> tuple[str, dict[str, str]]:
+def answer_request(head: bytes, checks: Mapping[str, ProbeCheck]) -> tuple[str, dict[str, str]]:
     """Return the status and the body for a request."""
     method, _, rest = head.partition(b"\r\n")[0].decode("latin-1").partition(" ")
     path = rest.partition(" ")[0].partition("?")[0]

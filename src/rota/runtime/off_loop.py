@@ -23,7 +23,7 @@ from rota.core.errors import ComputationTooLong, Overloaded, RateLimitExceeded
 
 T = TypeVar("T")
 
-THREADS: Final = 2
+OFF_LOOP_THREADS: Final = 2
 WAITING_MAX: Final = 32
 PER_CALLER_MAX: Final = 4
 # CPU time of one computation.
@@ -36,7 +36,7 @@ HANDOVER_S: Final = 0.00005
 # Python's default is 5 ms, and a request needs the interpreter many times.
 SWITCH_INTERVAL_S: Final = 0.0005
 
-Check = Callable[[], object]
+CheckCallback = Callable[[], object]
 
 
 class _Abandoned(Exception):
@@ -46,7 +46,7 @@ class _Abandoned(Exception):
 @dataclass(eq=False, slots=True)
 class _Job:
     caller: str
-    compute: Callable[[Check], Any]
+    compute: Callable[[CheckCallback], Any]
     limit_s: float
     done: "asyncio.Future[Any]"
     is_abandoned: bool = False
@@ -71,14 +71,14 @@ class OffLoop:
 
     cpu_limit_s: float = CPU_LIMIT_S
     _threads: ThreadPoolExecutor = field(
-        default_factory=lambda: ThreadPoolExecutor(THREADS, thread_name_prefix="off-loop")
+        default_factory=lambda: ThreadPoolExecutor(OFF_LOOP_THREADS, thread_name_prefix="off-loop")
     )
     _waiting: deque[_Job] = field(default_factory=deque)
     _running: set[_Job] = field(default_factory=set)
     _per_caller: Counter[str] = field(default_factory=Counter)
     _usual_interval_s: float = 0.005
 
-    async def run(self, caller: str, compute: Callable[[Check], T]) -> T:
+    async def run(self, caller: str, compute: Callable[[CheckCallback], T]) -> T:
         """Compute in a thread, after earlier computations of this caller and others.
 
         Raises `RateLimitExceeded` if the caller has too many computations, `Overloaded` if the queue is full,
@@ -112,7 +112,7 @@ class OffLoop:
     def _start_more(self) -> None:
         busy = {job.caller for job in self._running}
         for job in list(self._waiting):
-            if len(self._running) >= THREADS:
+            if len(self._running) >= OFF_LOOP_THREADS:
                 return
             if job.is_abandoned:
                 self._waiting.remove(job)

@@ -21,7 +21,7 @@ class Pulse:
         self._pending = False
 
     @property
-    def pending(self) -> bool:
+    def is_pending(self) -> bool:
         """Whether `wake` was called since the last pass began."""
         return self._pending
 
@@ -34,7 +34,7 @@ class Pulse:
         """Make the waiting duty check its conditions, without requesting a pass."""
         self._event.set()
 
-    def answer(self) -> None:
+    def begin_pass(self) -> None:
         """Start a pass, which covers all wake-ups so far."""
         self._pending = False
 

@@ -18,14 +18,14 @@ from rota.core.errors import StoreUnavailable
 from rota.runtime.backoff import Backoff
 from rota.runtime.clock import AlarmClock
 from rota.runtime.database_clock import DatabaseClock
-from rota.runtime.events import Emit, StoreAway, StoreBack
+from rota.runtime.events import DatabaseLost, DatabaseRecovered, Emit
 from rota.runtime.pulse import Pulse
 from rota.runtime.stop import Halt
 from rota.runtime.watchdog import Watch, Watchdog
 
 # No wait in a loop is longer than this before the duty checks again. So the watchdog can tell a
 # long rest from a stall, and a wrongly computed wait does little harm.
-LONGEST_WAIT = 1.0
+WAIT_MAX_S = 1.0
 
 
 class Service(Protocol):
@@ -38,7 +38,7 @@ class Service(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class ServiceContext:
     """The shared dependencies of all services of a process.
 
     `clock` is the machine's clock and measures waiting. `database_clock` gives the time that is
@@ -47,13 +47,13 @@ class Ground:
 
     clock: AlarmClock
     emit: Emit
-    chance: Random
+    rng: Random
     watchdog: Watchdog
     database_clock: DatabaseClock = field(default_factory=DatabaseClock)
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class DutyRest:
     """How long until the next pass, and whether a wake-up may shorten it."""
 
     seconds: float
@@ -71,27 +71,27 @@ class Duty:
         name: str,
         tick: Callable[[], Awaitable[float]],
         pulse: Pulse,
-        ground: Ground,
+        context: ServiceContext,
         *,
         limit: timedelta | None = None,
     ) -> None:
         self.name = name
         self._tick = tick
         self._pulse = pulse
-        self._ground = ground
+        self._ground = context
         self._limit = limit
-        self._backoff = Backoff(chance=ground.chance)
+        self._backoff = Backoff(rng=context.rng)
 
     async def run(self, stop: Halt, /) -> None:
         watching = self._ground.watchdog.watch(self.name, limit=self._limit)
-        with watching as watch, stop.ringing(self._pulse):
+        with watching as watch, stop.ring_on_set(self._pulse):
             while not stop.is_set():
                 watch.progress()
-                self._pulse.answer()
+                self._pulse.begin_pass()
                 rest = await self._pass()
                 await self._rest(rest, stop, watch)
 
-    async def _pass(self) -> Rest:
+    async def _pass(self) -> DutyRest:
         away: ExceptionGroup[StoreUnavailable] | None = None
         try:
             seconds = await self._tick()
@@ -100,38 +100,38 @@ class Duty:
         if away is not None:
             return self._back_off(away)
         if self._backoff.failures:
-            self._ground.emit(StoreBack(duty=self.name, failures=self._backoff.failures))
+            self._ground.emit(DatabaseRecovered(duty=self.name, failures=self._backoff.failures))
             self._backoff.reset()
-        return Rest(seconds)
+        return DutyRest(seconds)
 
-    def _back_off(self, away: ExceptionGroup[StoreUnavailable]) -> Rest:
-        pause = self._backoff.pause()
+    def _back_off(self, away: ExceptionGroup[StoreUnavailable]) -> DutyRest:
+        pause = self._backoff.next_pause()
         self._ground.emit(
-            StoreAway(
+            DatabaseLost(
                 duty=self.name,
-                reason=first_of(away).reason,
+                reason=find_first_error(away).reason,
                 failures=self._backoff.failures,
                 pause=pause,
             )
         )
         # Ignores wake-ups: when the database comes back, notifications arrive in floods, and every
         # process would connect at the same instant. The next pass handles the wake-up.
-        return Rest(pause.total_seconds(), may_wake=False)
+        return DutyRest(pause.total_seconds(), may_wake=False)
 
-    async def _rest(self, rest: Rest, stop: Halt, watch: Watch) -> None:
+    async def _rest(self, rest: DutyRest, stop: Halt, watch: Watch) -> None:
         clock = self._ground.clock
         end = clock.monotonic() + rest.seconds
         # A duty that never rests must still yield to the others.
         await clock.sleep(0)
-        while not stop.is_set() and not (rest.may_wake and self._pulse.pending):
+        while not stop.is_set() and not (rest.may_wake and self._pulse.is_pending):
             left = end - clock.monotonic()
             if left <= 0:
                 return
             watch.progress()
-            await self._pulse.wait(clock, min(left, LONGEST_WAIT))
+            await self._pulse.wait(clock, min(left, WAIT_MAX_S))
 
 
-def first_of(group: ExceptionGroup[StoreUnavailable]) -> StoreUnavailable:
+def find_first_error(group: ExceptionGroup[StoreUnavailable]) -> StoreUnavailable:
     """Return the first error in a group, however deeply nested."""
     first = group.exceptions[0]
-    return first_of(first) if isinstance(first, ExceptionGroup) else first
+    return find_first_error(first) if isinstance(first, ExceptionGroup) else first

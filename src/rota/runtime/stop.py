@@ -32,7 +32,7 @@ class Halt:
         await self._event.wait()
 
     @contextmanager
-    def ringing(self, pulse: Pulse) -> Iterator[None]:
+    def ring_on_set(self, pulse: Pulse) -> Iterator[None]:
         """While inside, setting this also rings `pulse`."""
         self._pulses.append(pulse)
         try:

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from rota.core.errors import LeaseLost
-from rota.runtime.events import NodeDraining, ServiceCancelled, ServiceFailed
+from rota.runtime.events import ProcessDraining, ServiceCancelled, ServiceFailed
 from rota.runtime.pulse import Pulse
-from rota.runtime.service import Ground, Service
+from rota.runtime.service import Service, ServiceContext
 from rota.runtime.stop import Halt, Stop
 
 # Time beyond the grace periods: for cancelled services that clean up, and for delays of the loop.
@@ -33,44 +33,44 @@ class Tier:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
+class ProcessEnding:
     """How the process ended. `cancelled` names the services that exceeded their grace period."""
 
     failures: tuple[ServiceFailed, ...]
     cancelled: tuple[str, ...]
-    forced: bool
+    is_forced: bool
 
     @property
     def exit_code(self) -> int:
         """0 after a drain, even one that had to cancel, because the supervisor requested it."""
-        return 1 if self.failures or self.forced else 0
+        return 1 if self.failures or self.is_forced else 0
 
 
 @dataclass(frozen=True, slots=True)
 class StartedTier:
-    told: Halt
+    halt: Halt
     tasks: list[asyncio.Task[None]]
     grace: timedelta
 
 
-class NodeRun:
+class TierRun:
     """One run of a process: its failures so far, and a pulse that rings when anything changed."""
 
-    def __init__(self, stop: Stop, ground: Ground) -> None:
+    def __init__(self, stop: Stop, context: ServiceContext) -> None:
         self._stop = stop
-        self._ground = ground
+        self._ground = context
         self._changed = Pulse()
         self._failures: list[ServiceFailed] = []
         self._cancelled: list[str] = []
 
-    def ending(self) -> Ending:
-        return Ending(
+    def build_ending(self) -> ProcessEnding:
+        return ProcessEnding(
             failures=tuple(self._failures),
             cancelled=tuple(self._cancelled),
-            forced=self._stop.cancel.is_set(),
+            is_forced=self._stop.cancel.is_set(),
         )
 
-    def start(self, tier: Tier, group: asyncio.TaskGroup) -> StartedTier:
+    def start_tier(self, tier: Tier, group: asyncio.TaskGroup) -> StartedTier:
         halt = Halt()
         tasks = [
             group.create_task(self._run_service(service, halt), name=service.name)
@@ -94,14 +94,14 @@ class NodeRun:
     def _fail(self, failure: ServiceFailed) -> None:
         self._failures.append(failure)
         self._ground.emit(failure)
-        if means_lost_lease(failure.error):
+        if is_lost_lease(failure.error):
             self._stop.force()
         else:
             self._stop.drain.set()
 
-    async def drain(self, tier: StartedTier) -> None:
+    async def drain_tier(self, tier: StartedTier) -> None:
         """Stop the tier; cancel what has not ended when its grace period is over."""
-        tier.told.set()
+        tier.halt.set()
         await self._wait_for(tier)
         late = [task for task in tier.tasks if not task.done()]
         for task in late:
@@ -114,7 +114,7 @@ class NodeRun:
     async def _wait_for(self, tier: StartedTier) -> None:
         clock = self._ground.clock
         end = clock.monotonic() + tier.grace.total_seconds()
-        with self._stop.cancel.ringing(self._changed):
+        with self._stop.cancel.ring_on_set(self._changed):
             while not (self._stop.cancel.is_set() or all(task.done() for task in tier.tasks)):
                 left = end - clock.monotonic()
                 if left <= 0:
@@ -122,26 +122,26 @@ class NodeRun:
                 await self._changed.wait(clock, left)
 
 
-async def run_node(tiers: Sequence[Tier], stop: Stop, ground: Ground) -> Ending:
+async def run_tiers(tiers: Sequence[Tier], stop: Stop, context: ServiceContext) -> ProcessEnding:
     """Run all tiers until `stop` is requested or a service fails; drain them; return how it ended.
 
     If the caller is cancelled, every service is cancelled at once, and the cancellation propagates.
     The watchdog ends a service that does not even end when it is cancelled.
     """
-    node = NodeRun(stop, ground)
+    node = TierRun(stop, context)
     drain_limit = sum((tier.grace for tier in tiers), DRAIN_MARGIN)
-    with ground.watchdog.watch_loop():
+    with context.watchdog.watch_loop():
         async with asyncio.TaskGroup() as group:
-            started = [node.start(tier, group) for tier in tiers]
+            started = [node.start_tier(tier, group) for tier in tiers]
             await stop.drain.wait()
-            ground.emit(NodeDraining())
-            with ground.watchdog.watch("drain", limit=drain_limit):
+            context.emit(ProcessDraining())
+            with context.watchdog.watch("drain", limit=drain_limit):
                 for tier in started:
-                    await node.drain(tier)
-    return node.ending()
+                    await node.drain_tier(tier)
+    return node.build_ending()
 
 
-def means_lost_lease(error: Exception | None) -> bool:
+def is_lost_lease(error: Exception | None) -> bool:
     if isinstance(error, ExceptionGroup):
         return error.subgroup(LeaseLost) is not None
     return isinstance(error, LeaseLost)

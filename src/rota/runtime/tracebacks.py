@@ -40,7 +40,7 @@ def _with_real_paths(folders: Iterable[str]) -> tuple[str, ...]:
 
 
 # The example jobs of `rota up --demo` count as the user's own.
-DEMO: Final = f"node{os.sep}demo{os.sep}"
+DEMO_FOLDER: Final = f"node{os.sep}demo{os.sep}"
 ROTA_FOLDERS: Final = _with_real_paths([str(Path(__file__).parents[1])])
 PYTHON_FOLDERS: Final = _with_real_paths(
     found for name in ("stdlib", "platstdlib") if (found := sysconfig.get_paths().get(name))
@@ -56,7 +56,7 @@ def trace_error(error: BaseException) -> tuple[TracedError, ...]:
         return ()
 
 
-def message_of(error: BaseException, limit: int = MESSAGE_CHARS_MAX) -> str:
+def render_message(error: BaseException, limit: int = MESSAGE_CHARS_MAX) -> str:
     """Return the message of the error, shortened to the storable length."""
     try:
         text = str(error)
@@ -101,7 +101,7 @@ class _Tracer:
         if id(error) in self._seen or len(self._found) == ERRORS_MAX or self._left <= 0:
             return
         self._seen.add(id(error))
-        message = None if relation == "raised" else message_of(error, CHAINED_MESSAGE_CHARS_MAX)
+        message = None if relation == "raised" else render_message(error, CHAINED_MESSAGE_CHARS_MAX)
         frames, omitted = self._frames(error)
         self._left -= sum(len(f.file) + len(f.function) + len(f.code) for f in frames)
         self._left -= len(message or "")
@@ -162,7 +162,7 @@ def handler_package(error: BaseException) -> str | None:
 def is_machinery(file: str) -> bool:
     """Return whether the file is Rota's or Python's own."""
     if file.startswith(("<frozen", *ROTA_FOLDERS)):
-        return not file.startswith(tuple(folder + DEMO for folder in ROTA_FOLDERS))
+        return not file.startswith(tuple(folder + DEMO_FOLDER for folder in ROTA_FOLDERS))
     return file.startswith(PYTHON_FOLDERS) and INSTALLED.match(file) is None
 
 

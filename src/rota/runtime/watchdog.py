@@ -30,16 +30,16 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any, Self
 
-from rota.runtime.standstill import Standstill, report
+from rota.runtime.stall_report import Stall, render_report
 
 # Three session leases of 10 s: long before that, others hold what this process held.
-LIMIT = timedelta(seconds=30)
-BACKSTOP = timedelta(seconds=60)
-INTERVAL = timedelta(seconds=0.5)
-EXIT_CODE = 70
-STDERR = 2
+STALL_LIMIT = timedelta(seconds=30)
+BACKSTOP_LIMIT = timedelta(seconds=60)
+WATCH_INTERVAL = timedelta(seconds=0.5)
+STALL_EXIT_CODE = 70
+STDERR_FD = 2
 # A full pipe behind stderr may be the cause of the stall; the report must not block on it.
-REPORT_SECONDS = 2.0
+REPORT_TIMEOUT_S = 2.0
 
 
 class Watch:
@@ -48,14 +48,14 @@ class Watch:
     The watched code calls `progress`; the watchdog's thread calls the rest.
     """
 
-    __slots__ = ("_all", "_count", "_limit", "_on_stall", "_seen", "_stalled", "name", "silent")
+    __slots__ = ("_all", "_count", "_limit", "_on_stall", "_seen", "_stalled", "name", "silent_s")
 
     def __init__(
-        self, name: str, limit: timedelta, on_stall: Callable[[], object], among: set["Watch"]
+        self, name: str, limit: timedelta, on_stall: Callable[[], object], watches: set["Watch"]
     ) -> None:
         self.name = name
-        self.silent = 0.0
-        self._all = among
+        self.silent_s = 0.0
+        self._all = watches
         self._limit = limit.total_seconds()
         self._on_stall = on_stall
         self._count = 0
@@ -73,13 +73,13 @@ class Watch:
     def progress(self) -> None:
         self._count += 1
 
-    def look(self, step: float) -> None:
+    def check(self, step: float) -> None:
         """Note that `step` seconds have passed; once per stall, call `on_stall`."""
         if self._count != self._seen:
-            self._seen, self.silent, self._stalled = self._count, 0.0, False
+            self._seen, self.silent_s, self._stalled = self._count, 0.0, False
             return
-        self.silent += step
-        if self.silent >= self._limit and not self._stalled:
+        self.silent_s += step
+        if self.silent_s >= self._limit and not self._stalled:
             self._stalled = True
             self._on_stall()
 
@@ -89,12 +89,14 @@ class LoopWatch(Watch):
 
     __slots__ = ("_loop",)
 
-    def __init__(self, limit: timedelta, on_stall: Callable[[], object], among: set[Watch]) -> None:
-        super().__init__("the event loop", limit, on_stall, among)
+    def __init__(
+        self, limit: timedelta, on_stall: Callable[[], object], watches: set[Watch]
+    ) -> None:
+        super().__init__("the event loop", limit, on_stall, watches)
         self._loop = asyncio.get_running_loop()
 
-    def look(self, step: float) -> None:
-        super().look(step)
+    def check(self, step: float) -> None:
+        super().check(step)
         with suppress(RuntimeError):  # the loop was closed since
             self._loop.call_soon_threadsafe(self.progress)
 
@@ -105,15 +107,15 @@ class Watchdog:
     def __init__(
         self,
         *,
-        limit: timedelta = LIMIT,
-        interval: timedelta = INTERVAL,
-        backstop: timedelta = BACKSTOP,
-        end: Callable[[int], object] = os._exit,
+        limit: timedelta = STALL_LIMIT,
+        interval: timedelta = WATCH_INTERVAL,
+        backstop: timedelta = BACKSTOP_LIMIT,
+        end_process: Callable[[int], object] = os._exit,
     ) -> None:
         self._limit = limit
         self._interval = interval.total_seconds()
         self._backstop = backstop.total_seconds()
-        self._end = end
+        self._end = end_process
         # Shared between threads without a lock: adding, discarding and copying are each atomic.
         self._watches: set[Watch] = set()
         self._looked_at = time.monotonic()
@@ -161,7 +163,7 @@ class Watchdog:
         try:
             while not self._closing.wait(self._interval):
                 self._reset_backstop()
-                self.look_around(time.monotonic())
+                self.check_all(time.monotonic())
         except BaseException:
             self._end_with_report(
                 traceback.format_exc().encode()
@@ -171,22 +173,24 @@ class Watchdog:
             faulthandler.cancel_dump_traceback_later()
 
     def _reset_backstop(self) -> None:
-        faulthandler.dump_traceback_later(self._backstop, exit=True, file=STDERR)
+        faulthandler.dump_traceback_later(self._backstop, exit=True, file=STDERR_FD)
 
-    def look_around(self, now: float) -> None:
+    def check_all(self, now: float) -> None:
         """Do one round. A late round counts at most double: then this thread was late too."""
         step = min(now - self._looked_at, 2 * self._interval)
         self._looked_at = now
         for watch in self._watches.copy():
-            watch.look(step)
+            watch.check(step)
 
     def _end_stalled(self, watch: Watch, task: asyncio.Task[Any] | None) -> None:
-        silences = {watched.name: watched.silent for watched in self._watches.copy()}
-        self._end_with_report(report(Standstill(name=watch.name, task=task, silences=silences)))
+        silences = {watched.name: watched.silent_s for watched in self._watches.copy()}
+        self._end_with_report(
+            render_report(Stall(name=watch.name, task=task, silent_seconds=silences))
+        )
 
     def _end_with_report(self, text: bytes) -> None:
-        writing = threading.Thread(target=os.write, args=(STDERR, text), daemon=True)
+        writing = threading.Thread(target=os.write, args=(STDERR_FD, text), daemon=True)
         writing.start()
-        writing.join(REPORT_SECONDS)
+        writing.join(REPORT_TIMEOUT_S)
         self._closing.set()
-        self._end(EXIT_CODE)
+        self._end(STALL_EXIT_CODE)

@@ -10,8 +10,8 @@ from uuid import UUID
 
 from rota.contract.graph import read_graph
 from rota.core.graphs import to_graph_json
-from rota.flow.graphs.advancing import Advancing
-from rota.flow.graphs.plans import Plans
+from rota.engine.graphs.advancer import GraphAdvancer
+from rota.engine.graphs.plans import PlanCache
 from rota.store import graphs
 from rota.store.driver import Connection
 from tests.chaos.menu import graph_of
@@ -33,11 +33,11 @@ class Only:
         yield self._conn
 
 
-def node(sea: Sea, conn: Connection, plans: Plans) -> Advancing:
-    return Advancing(
+def node(sea: Sea, conn: Connection, plans: PlanCache) -> GraphAdvancer:
+    return GraphAdvancer(
         source=Only(conn),
-        made=lambda: None,
-        freed=lambda: None,
+        on_runs_created=lambda: None,
+        on_gates_freed=lambda: None,
         wake=lambda: None,
         monotonic=sea.ledger.clock.monotonic,
         emit=lambda event: sea.ledger.surprises.append(str(event)),
@@ -46,7 +46,7 @@ def node(sea: Sea, conn: Connection, plans: Plans) -> Advancing:
 
 
 async def unfold(
-    sea: Sea, conn: Connection, session: UUID, runs: Sequence[tuple[UUID, int]], plans: Plans
+    sea: Sea, conn: Connection, session: UUID, runs: Sequence[tuple[UUID, int]], plans: PlanCache
 ) -> None:
     """Graph runs that were claimed; sometimes nobody goes on with them at once."""
     moved = await graphs.expand_graphs(conn, session_id=session, runs=runs)
@@ -54,7 +54,7 @@ async def unfold(
     await advance(sea, conn, [run.id for run in moved], plans)
 
 
-async def advance(sea: Sea, conn: Connection, ids: Sequence[UUID], plans: Plans) -> None:
+async def advance(sea: Sea, conn: Connection, ids: Sequence[UUID], plans: PlanCache) -> None:
     if ids and not sea.happens(0.2):
         await node(sea, conn, plans).advance(conn, ids)
 
@@ -67,8 +67,8 @@ class Advancer:
 
     async def live(self) -> None:
         async with self.sea.opened() as conn:
-            advancing = node(self.sea, conn, Plans())
+            advancing = node(self.sea, conn, PlanCache())
             while not self.sea.is_over:
-                advancing.look()
+                advancing.scan_soon()
                 await advancing.tick()
                 await self.sea.ledger.pause(0.03)

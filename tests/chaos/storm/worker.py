@@ -12,11 +12,11 @@ from uuid import UUID, uuid4
 
 from rota.core.errors import LeaseLost
 from rota.core.states import RunState
-from rota.flow.dispatch.gated import GatedClaims
-from rota.flow.dispatch.lanes import LaneMemory
-from rota.flow.execute.attempt import Attempt
-from rota.flow.execute.effects import StageEffects
-from rota.flow.graphs.plans import Plans
+from rota.engine.dispatch.gated_claims import GatedClaims
+from rota.engine.dispatch.lane_memory import LaneMemory
+from rota.engine.execution.attempt import Attempt
+from rota.engine.execution.attempt_effects import DatabaseEffects
+from rota.engine.graphs.plans import PlanCache
 from rota.store import live_runs, sessions
 from rota.store.driver import Connection
 from rota.store.live_runs import ClaimedRun, ReturnedAttempt, RunEnding
@@ -61,9 +61,9 @@ class Worker:
     held: dict[UUID, Held] = field(default_factory=dict)
     memory: LaneMemory = field(default_factory=LaneMemory)
     gated: GatedClaims = field(default_factory=GatedClaims)
-    plans: Plans = field(default_factory=Plans)
+    plans: PlanCache = field(default_factory=PlanCache)
     lease_until: int = 0
-    effects: StageEffects = field(init=False)
+    effects: DatabaseEffects = field(init=False)
 
     async def live(self) -> None:
         """One session after the other, until it is over or this worker is killed."""
@@ -87,11 +87,11 @@ class Worker:
         ttl = self._lease()
         await sessions.open_session(conn, new, ttl=ttl)
         self.lease_until = sent + nanoseconds(ttl)
-        self.effects = StageEffects(
+        self.effects = DatabaseEffects(
             self.sea.access,
             session_id=self.session,
             now=self.sea.ledger.wall,
-            noted=lambda _: None,
+            on_output=lambda _: None,
         )
 
     async def _serve(self, conn: Connection) -> None:
@@ -165,10 +165,12 @@ class Worker:
     async def _claim_plain(self, conn: Connection, room: int) -> list[ClaimedRun]:
         now = self.sea.ledger.wall()
         queue_id = self.sea.queue_id
-        if self.sea.ledger.happens(0.3) or not self.memory.known():
-            found = await live_runs.survey_lanes(conn, queue_id=queue_id, known=self.memory.known())
-            self.memory.learn(found, now=now)
-        walks = self.memory.walks(room=room, weights={}, now=now)
+        if self.sea.ledger.happens(0.3) or not self.memory.list_lanes():
+            found = await live_runs.survey_lanes(
+                conn, queue_id=queue_id, known=self.memory.list_lanes()
+            )
+            self.memory.add_lanes(found, now=now)
+        walks = self.memory.plan_walks(room=room, weights={}, now=now)
         claimed = await live_runs.claim_runs(
             conn,
             session_id=self.session,
@@ -177,7 +179,7 @@ class Worker:
             scans=walks,
             room=room,
         )
-        self.memory.note(walks, claimed, now=now, took=timedelta(0))
+        self.memory.record_claim(walks, claimed, now=now, duration=timedelta(0))
         return claimed
 
     async def _end_some(self, conn: Connection, *, everything: bool = False) -> None:

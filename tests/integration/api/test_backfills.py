@@ -11,7 +11,7 @@ from tests.support.serving import Answer, Served
 from tests.support.shop import CLOCK, open_shop, until
 
 from rota.core.executor import AttemptContext
-from rota.flow.submit.backfills.making import look
+from rota.engine.submission.backfills.advancer import advance_oldest
 from rota.store.pool import DatabaseAccess, open_connection
 
 DAY = {"since": "2026-07-01T00:00:00Z", "until": "2026-07-02T00:00:00Z"}
@@ -24,7 +24,7 @@ async def going_on(api: Served) -> AsyncIterator[None]:
     async def again_and_again() -> None:
         async with open_connection(DatabaseAccess(url=api.access.url)) as conn:
             while True:
-                await look(conn)
+                await advance_oldest(conn)
                 await CLOCK.sleep(0.01)
 
     duty = asyncio.create_task(again_and_again())

@@ -149,7 +149,9 @@ async def test_an_estimate_that_turned_wrong_is_not_used(
     job = {"name": "later", "kind": "noop", "schedule": {"after": "3s"}}
     async with serving(database, tmp_path) as api:
         clock, now = api.database_clock, await moment(api.conn)
-        clock.offset.note(now + error, sent=clock.monotonic() + 10, received=clock.monotonic())
+        clock.offset.record_response(
+            now + error, sent=clock.monotonic() + 10, received=clock.monotonic()
+        )
 
         since, ahead = await posted(api, "/v1/jobs", job, LATER)
 

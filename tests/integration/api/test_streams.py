@@ -9,7 +9,7 @@ from tests.support.serving import Served
 from tests.support.shop import until
 
 from rota.api.streams import StreamLimits
-from rota.flow.observe.log_tails import LogTails
+from rota.engine.observability.log_tails import LogTails
 from rota.store import logs
 from rota.store.driver import Connection
 from rota.store.logs import LogPiece

@@ -9,7 +9,7 @@ from tests.support.shop import open_shop
 from tests.support.task_history import insert_task_runs, name_task
 
 import rota
-from rota.flow.observe import tasks
+from rota.engine.observability import task_statistics
 from rota.runtime.clock import SystemClock
 
 HOUR = timedelta(hours=1)
@@ -237,8 +237,8 @@ async def test_what_was_sampled_is_marked_and_close_to_the_truth(
     now = SystemClock().now()
     await insert_task_runs(api.conn, "bulk", now=now, ended=8000, apart="9500 ms")
     await insert_task_runs(api.conn, "other", now=now, ended=8000, apart="9300 ms")
-    monkeypatch.setattr(tasks, "EXACT_RUNS_MAX", 6000)
-    monkeypatch.setattr(tasks, "SAMPLED_RUNS_MAX", 6000)
+    monkeypatch.setattr(task_statistics, "EXACT_RUNS_MAX", 6000)
+    monkeypatch.setattr(task_statistics, "SAMPLED_RUNS_MAX", 6000)
 
     shown = (await api.platform.get("/v1/tasks/bulk")).json
     exact = await first_row(api, MEASURED, datetime.fromisoformat(shown["since"]))

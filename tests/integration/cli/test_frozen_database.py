@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.support.gated import durable_server, started, way_to
 
-from rota.runtime.watchdog import LIMIT
+from rota.runtime.watchdog import STALL_LIMIT
 from rota.store.embedded import Embedded
 
 # What the watchdog may be late by.
@@ -35,7 +35,9 @@ async def test_silent_hosts_do_not_let_the_watchdog_end_a_scheduler(
                 gate.freeze()
 
             with pytest.raises(subprocess.TimeoutExpired):
-                await asyncio.to_thread(scheduler.process.wait, LIMIT.total_seconds() + MARGIN_S)
+                await asyncio.to_thread(
+                    scheduler.process.wait, STALL_LIMIT.total_seconds() + MARGIN_S
+                )
             for gate in way.gates:
                 await gate.open()
             await scheduler.says("store.back")

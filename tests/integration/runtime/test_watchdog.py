@@ -134,7 +134,7 @@ async def test_a_guard_that_finds_its_socket_gone_does_not_hurt_the_watchdog():
         loop.call_soon_threadsafe(called.set)
         gone.shutdown(socket.SHUT_RDWR)
 
-    with Watchdog(interval=INTERVAL, end=codes.append) as watchdog:
+    with Watchdog(interval=INTERVAL, end_process=codes.append) as watchdog:
         with watchdog.guard("query", timedelta(milliseconds=20), shut_down):
             async with asyncio.timeout(DEADLINE):
                 await called.wait()

@@ -13,10 +13,10 @@ import pytest
 import rota
 from rota.core.errors import Conflict, InvalidInput, NotFound
 from rota.core.log_events import JobsDeclared, JobUndeclared
-from rota.flow.submit import changing
+from rota.engine.submission import job_changes
 from rota.node.registering import register_schedules, unserved
 from rota.runtime.clock import SystemClock
-from rota.runtime.service import Ground
+from rota.runtime.service import ServiceContext
 from rota.runtime.watchdog import Watchdog
 from rota.store import audit, job_views
 from rota.store.driver import Connection
@@ -34,8 +34,8 @@ class Registry:
         self.conn = conn
         self.events: list[Any] = []
         self._access = DatabaseAccess(url=database)
-        self._ground = Ground(
-            clock=SystemClock(), emit=self.events.append, chance=Random(), watchdog=watchdog
+        self._ground = ServiceContext(
+            clock=SystemClock(), emit=self.events.append, rng=Random(), watchdog=watchdog
         )
 
     async def register(self, app: rota.App) -> None:
@@ -154,7 +154,7 @@ async def test_a_paused_job_stays_paused(registry: Registry) -> None:
     await registry.register(billing())
     job = await registry.job("nightly")
     now = await read_database_time(registry.conn)
-    await changing.pause(registry.conn, job.id, by="somebody", now=now)
+    await job_changes.pause_job(registry.conn, job.id, by="somebody", now=now)
 
     await registry.register(billing(cron="30 4 * * *"))
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from tests.integration.flow.schedule.conftest import Stage
+from tests.integration.engine.scheduling.conftest import Stage
 from tests.support.world import NOON, World
 
 from rota.sdk.testing import simulate

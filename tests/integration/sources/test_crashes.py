@@ -15,7 +15,7 @@ from tests.support.listeners import TYPE, Listener
 from tests.support.world import World
 
 from rota.core.submissions import JobSpec
-from rota.flow.submit.submitting import submit
+from rota.engine.submission.job_submission import submit_jobs
 from rota.store.server_check import read_database_time
 
 ROOT = Path(__file__).parents[3]
@@ -28,7 +28,7 @@ async def job(world: World) -> None:
     """A job that runs once for every event."""
     now = await read_database_time(world.conn)
     spec = JobSpec(name="on thing", kind="noop", schedule={"event": TYPE})
-    await submit(world.conn, [spec], now=now, new_id=world.new_id)
+    await submit_jobs(world.conn, [spec], now=now, new_id=world.new_id)
 
 
 @asynccontextmanager

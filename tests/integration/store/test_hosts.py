@@ -113,7 +113,7 @@ class TestConnecting:
                 url=f"postgresql://rota@127.0.0.1:{one.port},127.0.0.1:{two.port}/rota"
             )
 
-            async with asyncio.timeout(watchdog.LIMIT.total_seconds()):
+            async with asyncio.timeout(watchdog.STALL_LIMIT.total_seconds()):
                 with pytest.raises(StoreUnavailable) as refused:
                     async with open_connection(access):
                         pass
@@ -360,7 +360,7 @@ class TestPools:
             access = DatabaseAccess(url=f"postgresql://rota@127.0.0.1:{silent.port}/rota")
             async with (
                 open_pool(access, size=2) as pool,
-                asyncio.timeout(watchdog.LIMIT.total_seconds()),
+                asyncio.timeout(watchdog.STALL_LIMIT.total_seconds()),
             ):
                 ends = await asyncio.gather(*(look(pool) for _ in range(9)), return_exceptions=True)
 

@@ -10,7 +10,7 @@ from tests.support.world import World
 
 from rota.core.lanes import Lane
 from rota.core.states import RunState
-from rota.flow.dispatch.lanes import LaneMemory
+from rota.engine.dispatch.lane_memory import LaneMemory
 from rota.store import live_runs
 from rota.store.live_runs import ClaimedRun, RunEnding
 
@@ -133,10 +133,10 @@ class Claimer:
     async def once(self, *, room: int) -> list[ClaimedRun]:
         world = self.world
         found = await live_runs.survey_lanes(
-            world.conn, queue_id=world.queue_id, known=self.memory.known()
+            world.conn, queue_id=world.queue_id, known=self.memory.list_lanes()
         )
-        self.memory.learn(found, now=world.now)
-        walks = self.memory.walks(room=room, weights={}, now=world.now)
+        self.memory.add_lanes(found, now=world.now)
+        walks = self.memory.plan_walks(room=room, weights={}, now=world.now)
         runs = await live_runs.claim_runs(
             world.conn,
             session_id=self.session,
@@ -145,7 +145,7 @@ class Claimer:
             scans=walks,
             room=room,
         )
-        self.memory.note(walks, runs, now=world.now, took=timedelta(milliseconds=1))
+        self.memory.record_claim(walks, runs, now=world.now, duration=timedelta(milliseconds=1))
         endings = [RunEnding(run.id, run.attempt, RunState.SUCCEEDED, 0) for run in runs]
         await live_runs.finish_runs(world.conn, session_id=self.session, endings=endings)
         return runs
@@ -159,7 +159,7 @@ class Claimer:
     async def buffers(self, *, room: int) -> int:
         """How many pages the walk of a claim reads, without claiming."""
         world = self.world
-        walks = self.memory.walks(room=room, weights={}, now=world.now)
+        walks = self.memory.plan_walks(room=room, weights={}, now=world.now)
         values = {
             "session_id": self.session,
             "queue_id": world.queue_id,

@@ -18,9 +18,9 @@ from rota.core.lanes import Lane
 from rota.core.limits import GateLimits, JobLimit
 from rota.core.states import RunState
 from rota.core.submissions import JobSpec, RunSpec
-from rota.flow.submit import changing
-from rota.flow.submit.submitting import submit
-from rota.flow.submit.triggering import run_now
+from rota.engine.submission import job_changes
+from rota.engine.submission.job_submission import submit_jobs
+from rota.engine.submission.run_triggers import run_now
 from rota.store import (
     audit,
     calendars,
@@ -381,17 +381,17 @@ async def test_jobs_are_submitted_changed_and_run_behind_the_wall(neighbours: Ne
     )
 
     async with tenant_scope(conn, neighbours.ours):
-        (made,) = await submit(conn, [spec], now=world.now, new_id=world.new_id)
-        await changing.pause(conn, made.job_id, by="anna", now=world.now)
+        (made,) = await submit_jobs(conn, [spec], now=world.now, new_id=world.new_id)
+        await job_changes.pause_job(conn, made.job_id, by="anna", now=world.now)
     async with tenant_scope(conn, neighbours.ours):
-        await changing.resume(conn, made.job_id, now=world.now + timedelta(minutes=5))
+        await job_changes.resume_job(conn, made.job_id, now=world.now + timedelta(minutes=5))
         run = await run_now(conn, RunSpec(job_id=made.job_id), now=world.now, new_id=world.new_id)
         assert run.run_id is not None
         await live_runs.cancel_runs(conn, ids=[run.run_id])
     async with tenant_scope(conn, neighbours.ours):
         assert await live_runs.requeue_runs(conn, ids=[run.run_id]) == [run.run_id]
         assert await live_runs.cancel_runs_now(conn, ids=[run.run_id]) == [run.run_id]
-        await changing.delete(conn, made.job_id, by="anna")
+        await job_changes.delete_job(conn, made.job_id, by="anna")
 
     assert (await world.get(run.run_id)).state is RunState.CANCELLED
 
@@ -428,9 +428,9 @@ async def test_a_job_of_another_tenant_is_simply_not_there(neighbours: Neighbour
         assert await live_runs.cancel_runs(world.conn, ids=[run]) == []
         assert await live_runs.cancel_runs_now(world.conn, ids=[run]) == []
         with pytest.raises(NotFound):
-            await changing.pause(world.conn, foreign, by="mallory", now=world.now)
+            await job_changes.pause_job(world.conn, foreign, by="mallory", now=world.now)
         with pytest.raises(NotFound):
-            await changing.delete(world.conn, foreign, by="mallory")
+            await job_changes.delete_job(world.conn, foreign, by="mallory")
 
     assert (await world.get(run)).state is RunState.QUEUED
 

@@ -23,7 +23,7 @@ def test_a_source_has_the_settings_of_its_section() -> None:
     assert (wanted.name, wanted.kind, wanted.tenant) == ("orders", "folder", "default")
     assert (wanted.reading.source, wanted.reading.type) == ("/sources/orders", "orders")
     assert wanted.skips_bad
-    assert wanted.make() is not wanted.make()
+    assert wanted.build_source() is not wanted.build_source()
 
 
 def test_secrets_are_looked_up_however_deep_they_are() -> None:

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from rota.runtime.clock import MovedClock
-from rota.runtime.service import Ground
+from rota.runtime.service import ServiceContext
 from rota.runtime.watchdog import Watchdog
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -23,6 +23,6 @@ def heard() -> list[object]:
 
 
 @pytest.fixture
-def ground(clock: MovedClock, heard: list[object]) -> Ground:
+def ground(clock: MovedClock, heard: list[object]) -> ServiceContext:
     # The watchdog is not entered: it takes note of what to watch, and no thread runs.
-    return Ground(clock=clock, emit=heard.append, chance=Random(7), watchdog=Watchdog())
+    return ServiceContext(clock=clock, emit=heard.append, rng=Random(7), watchdog=Watchdog())

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from rota.runtime.channel import Channel
+from rota.runtime.channel import BoundedChannel
 from rota.runtime.clock import MovedClock
 
 NOW = timedelta()
@@ -13,7 +13,7 @@ LINGER = timedelta(milliseconds=20)
 
 
 async def test_items_are_taken_in_order_and_in_batches(clock: MovedClock):
-    channel = Channel[int](room=10, clock=clock)
+    channel = BoundedChannel[int](room=10, clock=clock)
     for item in range(5):
         await channel.put(item)
 
@@ -23,7 +23,7 @@ async def test_items_are_taken_in_order_and_in_batches(clock: MovedClock):
 
 
 async def test_a_giver_waits_while_the_channel_is_full(clock: MovedClock):
-    channel, given = Channel[int](room=2, clock=clock), list[int]()
+    channel, given = BoundedChannel[int](room=2, clock=clock), list[int]()
 
     async def give() -> None:
         for item in range(5):
@@ -44,7 +44,7 @@ async def test_a_giver_waits_while_the_channel_is_full(clock: MovedClock):
 
 
 async def test_a_taker_waits_for_the_first_item_and_does_not_linger_unasked(clock: MovedClock):
-    channel = Channel[str](room=10, clock=clock)
+    channel = BoundedChannel[str](room=10, clock=clock)
 
     async with asyncio.TaskGroup() as group:
         taken = group.create_task(channel.take(10))
@@ -56,7 +56,7 @@ async def test_a_taker_waits_for_the_first_item_and_does_not_linger_unasked(cloc
 
 
 async def test_a_lingering_taker_gets_what_comes_meanwhile(clock: MovedClock):
-    channel = Channel[str](room=10, clock=clock)
+    channel = BoundedChannel[str](room=10, clock=clock)
     await channel.put("a")
 
     async with asyncio.TaskGroup() as group:
@@ -72,7 +72,7 @@ async def test_a_lingering_taker_gets_what_comes_meanwhile(clock: MovedClock):
 
 @pytest.mark.parametrize("most", [3, 100])
 async def test_lingering_ends_when_the_batch_or_the_channel_is_full(clock: MovedClock, most: int):
-    channel = Channel[int](room=3, clock=clock)
+    channel = BoundedChannel[int](room=3, clock=clock)
 
     async with asyncio.TaskGroup() as group:
         taken = group.create_task(channel.take(most, linger=LINGER))
@@ -84,7 +84,7 @@ async def test_lingering_ends_when_the_batch_or_the_channel_is_full(clock: Moved
 
 
 async def test_closing_lets_the_rest_be_taken_and_then_yields_nothing(clock: MovedClock):
-    channel = Channel[str](room=10, clock=clock)
+    channel = BoundedChannel[str](room=10, clock=clock)
     await channel.put("a")
 
     channel.close()
@@ -95,7 +95,7 @@ async def test_closing_lets_the_rest_be_taken_and_then_yields_nothing(clock: Mov
 
 
 async def test_closing_wakes_takers_and_refuses_waiting_givers(clock: MovedClock):
-    empty, full = Channel[str](room=1, clock=clock), Channel[str](room=1, clock=clock)
+    empty, full = BoundedChannel[str](room=1, clock=clock), BoundedChannel[str](room=1, clock=clock)
     await full.put("a")
 
     async with asyncio.TaskGroup() as group:
@@ -109,14 +109,14 @@ async def test_closing_wakes_takers_and_refuses_waiting_givers(clock: MovedClock
     assert "closed" in refused.result()
 
 
-async def refusal(channel: Channel[str]) -> str:
+async def refusal(channel: BoundedChannel[str]) -> str:
     with pytest.raises(RuntimeError) as raised:
         await channel.put("b")
     return str(raised.value)
 
 
 async def test_a_cancelled_taker_takes_nothing_along(clock: MovedClock):
-    channel = Channel[str](room=10, clock=clock)
+    channel = BoundedChannel[str](room=10, clock=clock)
 
     async with asyncio.TaskGroup() as group:
         taken = group.create_task(channel.take(10, linger=LINGER))
@@ -129,7 +129,7 @@ async def test_a_cancelled_taker_takes_nothing_along(clock: MovedClock):
 
 
 async def test_many_givers_and_takers_lose_and_double_nothing(clock: MovedClock):
-    channel, taken = Channel[int](room=7, clock=clock), list[int]()
+    channel, taken = BoundedChannel[int](room=7, clock=clock), list[int]()
 
     async def give(start: int) -> None:
         for item in range(start, start + 100):
@@ -152,7 +152,7 @@ async def test_many_givers_and_takers_lose_and_double_nothing(clock: MovedClock)
 
 
 async def test_a_taker_that_lingers_while_another_is_quicker_goes_on_waiting(clock: MovedClock):
-    channel = Channel[str](room=10, clock=clock)
+    channel = BoundedChannel[str](room=10, clock=clock)
     await channel.put("a")
 
     async with asyncio.TaskGroup() as group:
@@ -168,4 +168,4 @@ async def test_a_taker_that_lingers_while_another_is_quicker_goes_on_waiting(clo
 
 def test_a_channel_without_room_is_refused(clock: MovedClock):
     with pytest.raises(ValueError, match="at least 1"):
-        Channel[str](room=0, clock=clock)
+        BoundedChannel[str](room=0, clock=clock)

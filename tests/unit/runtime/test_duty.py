@@ -9,9 +9,9 @@ import pytest
 
 from rota.core.errors import StoreUnavailable
 from rota.runtime.clock import MovedClock
-from rota.runtime.events import StoreAway, StoreBack
+from rota.runtime.events import DatabaseLost, DatabaseRecovered
 from rota.runtime.pulse import Pulse
-from rota.runtime.service import Duty, Ground
+from rota.runtime.service import Duty, ServiceContext
 from rota.runtime.stop import Halt
 
 SECOND = timedelta(seconds=1)
@@ -19,7 +19,7 @@ SECOND = timedelta(seconds=1)
 
 @asynccontextmanager
 async def running(
-    tick: Callable[[], Awaitable[float]], ground: Ground, pulse: Pulse | None = None
+    tick: Callable[[], Awaitable[float]], ground: ServiceContext, pulse: Pulse | None = None
 ) -> AsyncIterator[None]:
     stop = Halt()
     async with asyncio.TaskGroup() as group:
@@ -45,7 +45,7 @@ class Ticking:
         return answer
 
 
-async def test_a_duty_rests_as_long_as_its_tick_asks(clock: MovedClock, ground: Ground):
+async def test_a_duty_rests_as_long_as_its_tick_asks(clock: MovedClock, ground: ServiceContext):
     tick = Ticking(clock, 0.25, 3, rest=7.5)
 
     async with running(tick, ground):
@@ -54,7 +54,7 @@ async def test_a_duty_rests_as_long_as_its_tick_asks(clock: MovedClock, ground: 
     assert tick.times == [0, 0.25, 3.25, 10.75, 18.25]
 
 
-async def test_a_long_rest_is_waited_for_in_slices_of_a_second_at_most(ground: Ground):
+async def test_a_long_rest_is_waited_for_in_slices_of_a_second_at_most(ground: ServiceContext):
     """F06: no wait in a loop is longer than 1 s."""
 
     class Noting(MovedClock):
@@ -67,7 +67,7 @@ async def test_a_long_rest_is_waited_for_in_slices_of_a_second_at_most(ground: G
     clock = Noting(ground.clock.now())
     clock.waits = []
     tick = Ticking(clock, rest=2.5)
-    noting = Ground(clock=clock, emit=ground.emit, chance=ground.chance, watchdog=ground.watchdog)
+    noting = ServiceContext(clock=clock, emit=ground.emit, rng=ground.rng, watchdog=ground.watchdog)
 
     async with running(tick, noting):
         await clock.advance(2.4 * SECOND)
@@ -77,7 +77,7 @@ async def test_a_long_rest_is_waited_for_in_slices_of_a_second_at_most(ground: G
 
 
 async def test_setting_the_wall_clock_back_does_not_lengthen_a_rest(
-    clock: MovedClock, ground: Ground
+    clock: MovedClock, ground: ServiceContext
 ):
     """F06: a backward step of the clock must not freeze the loop."""
     tick = Ticking(clock, rest=3)
@@ -91,7 +91,7 @@ async def test_setting_the_wall_clock_back_does_not_lengthen_a_rest(
 
 
 async def test_any_number_of_wake_ups_during_a_rest_cause_one_pass(
-    clock: MovedClock, ground: Ground
+    clock: MovedClock, ground: ServiceContext
 ):
     tick, pulse = Ticking(clock), Pulse()
 
@@ -104,7 +104,9 @@ async def test_any_number_of_wake_ups_during_a_rest_cause_one_pass(
     assert tick.times == [0, 1]
 
 
-async def test_wake_ups_during_a_pass_cause_exactly_one_more(clock: MovedClock, ground: Ground):
+async def test_wake_ups_during_a_pass_cause_exactly_one_more(
+    clock: MovedClock, ground: ServiceContext
+):
     pulse, passes = Pulse(), 0
 
     async def tick() -> float:
@@ -122,7 +124,7 @@ async def test_wake_ups_during_a_pass_cause_exactly_one_more(clock: MovedClock, 
 
 
 async def test_a_duty_that_never_rests_lets_others_have_their_turn(
-    clock: MovedClock, ground: Ground
+    clock: MovedClock, ground: ServiceContext
 ):
     passes = 0
 
@@ -138,7 +140,9 @@ async def test_a_duty_that_never_rests_lets_others_have_their_turn(
     assert passes > 0
 
 
-async def test_a_resting_duty_stops_as_soon_as_it_is_told(clock: MovedClock, ground: Ground):
+async def test_a_resting_duty_stops_as_soon_as_it_is_told(
+    clock: MovedClock, ground: ServiceContext
+):
     tick, stop = Ticking(clock, rest=3600), Halt()
 
     async with asyncio.TaskGroup() as group:
@@ -152,7 +156,7 @@ async def test_a_resting_duty_stops_as_soon_as_it_is_told(clock: MovedClock, gro
 
 
 async def test_an_absent_database_is_waited_for_with_growing_jittered_pauses(
-    clock: MovedClock, ground: Ground, heard: list[object]
+    clock: MovedClock, ground: ServiceContext, heard: list[object]
 ):
     """F48: reconnect with jitter from 0.1 to 2 s."""
     tick = Ticking(clock, *[StoreUnavailable("gone") for _ in range(12)])
@@ -160,7 +164,7 @@ async def test_an_absent_database_is_waited_for_with_growing_jittered_pauses(
     async with running(tick, ground):
         await clock.advance(24 * SECOND)
 
-    away = [event for event in heard if isinstance(event, StoreAway)]
+    away = [event for event in heard if isinstance(event, DatabaseLost)]
     assert [event.failures for event in away] == list(range(1, 13))
     assert {(event.duty, event.reason) for event in away} == {("test", "gone")}
     pauses = [event.pause.total_seconds() for event in away]
@@ -173,7 +177,7 @@ async def test_an_absent_database_is_waited_for_with_growing_jittered_pauses(
 
 
 async def test_the_pauses_start_small_again_after_a_success(
-    clock: MovedClock, ground: Ground, heard: list[object]
+    clock: MovedClock, ground: ServiceContext, heard: list[object]
 ):
     away = StoreUnavailable("gone")
     tick = Ticking(clock, away, away, away, away, 1.0, away)
@@ -181,16 +185,16 @@ async def test_the_pauses_start_small_again_after_a_success(
     async with running(tick, ground):
         await clock.advance(12 * SECOND)
 
-    assert heard[4] == StoreBack(duty="test", failures=4)
+    assert heard[4] == DatabaseRecovered(duty="test", failures=4)
     again = heard[5]
-    assert isinstance(again, StoreAway)
+    assert isinstance(again, DatabaseLost)
     assert again.failures == 1
     assert again.pause <= 0.2 * SECOND
-    assert heard[6] == StoreBack(duty="test", failures=1)
+    assert heard[6] == DatabaseRecovered(duty="test", failures=1)
 
 
 async def test_a_wake_up_does_not_cut_the_wait_for_the_database_short(
-    clock: MovedClock, ground: Ground, heard: list[object]
+    clock: MovedClock, ground: ServiceContext, heard: list[object]
 ):
     pulse = Pulse()
     tick = Ticking(clock, StoreUnavailable("gone"), rest=60)
@@ -206,7 +210,9 @@ async def test_a_wake_up_does_not_cut_the_wait_for_the_database_short(
     assert len(tick.times) == 2, "the pass after the pause answers the wake-up"
 
 
-async def test_a_duty_stops_even_while_the_database_is_away(clock: MovedClock, ground: Ground):
+async def test_a_duty_stops_even_while_the_database_is_away(
+    clock: MovedClock, ground: ServiceContext
+):
     tick, stop = Ticking(clock, StoreUnavailable("gone")), Halt()
 
     async with asyncio.TaskGroup() as group:
@@ -219,7 +225,7 @@ async def test_a_duty_stops_even_while_the_database_is_away(clock: MovedClock, g
 
 
 async def test_an_absent_database_is_recognised_inside_nested_groups(
-    clock: MovedClock, ground: Ground, heard: list[object]
+    clock: MovedClock, ground: ServiceContext, heard: list[object]
 ):
     nested = ExceptionGroup("outer", [ExceptionGroup("inner", [StoreUnavailable("cut")])])
     tick = Ticking(clock, nested)
@@ -227,13 +233,13 @@ async def test_an_absent_database_is_recognised_inside_nested_groups(
     async with running(tick, ground):
         await clock.advance(SECOND)
 
-    assert isinstance(heard[0], StoreAway)
+    assert isinstance(heard[0], DatabaseLost)
     assert heard[0].reason == "cut"
-    assert isinstance(heard[1], StoreBack)
+    assert isinstance(heard[1], DatabaseRecovered)
 
 
 async def test_another_error_beside_an_absent_database_is_not_hidden(
-    clock: MovedClock, ground: Ground
+    clock: MovedClock, ground: ServiceContext
 ):
     tick = Ticking(clock, ExceptionGroup("both", [StoreUnavailable("cut"), KeyError("bug")]))
 
@@ -244,12 +250,14 @@ async def test_another_error_beside_an_absent_database_is_not_hidden(
     assert raised.value.subgroup(StoreUnavailable) is None
 
 
-async def test_any_other_error_leaves_the_duty_as_it_was_raised(clock: MovedClock, ground: Ground):
+async def test_any_other_error_leaves_the_duty_as_it_was_raised(
+    clock: MovedClock, ground: ServiceContext
+):
     with pytest.raises(ZeroDivisionError, match="bug"):
         await Duty("test", Ticking(clock, ZeroDivisionError("bug")), Pulse(), ground).run(Halt())
 
 
-async def test_a_cancelled_duty_is_cancelled(clock: MovedClock, ground: Ground):
+async def test_a_cancelled_duty_is_cancelled(clock: MovedClock, ground: ServiceContext):
     async with asyncio.TaskGroup() as group:
         task = group.create_task(Duty("test", Ticking(clock), Pulse(), ground).run(Halt()))
         await clock.advance(SECOND)

@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from rota.core.errors import ComputationTooLong, Overloaded, RateLimitExceeded
-from rota.runtime.off_loop import PER_CALLER_MAX, THREADS, WAITING_MAX, Check, OffLoop
+from rota.runtime.off_loop import (
+    OFF_LOOP_THREADS,
+    PER_CALLER_MAX,
+    WAITING_MAX,
+    CheckCallback,
+    OffLoop,
+)
 
 
 class Gate:
@@ -18,7 +24,7 @@ class Gate:
         self.open = threading.Event()
         self.begun = threading.Event()
 
-    def __call__(self, check: Check) -> str:
+    def __call__(self, check: CheckCallback) -> str:
         self.begun.set()
         while not self.open.wait(0.001):
             check()
@@ -29,7 +35,7 @@ async def begun(gate: Gate) -> None:
     assert await asyncio.to_thread(gate.begun.wait, 30)
 
 
-def busy(check: Check) -> None:
+def busy(check: CheckCallback) -> None:
     while True:
         check()
 
@@ -46,7 +52,7 @@ async def test_the_loop_goes_on_while_something_is_computed() -> None:
 
 
 async def test_an_error_of_a_computation_is_raised_where_it_is_awaited() -> None:
-    def broken(_: Check) -> None:
+    def broken(_: CheckCallback) -> None:
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
@@ -77,12 +83,12 @@ async def test_a_caller_may_have_a_few_under_way_and_others_still_get_a_thread()
 
 async def test_more_than_may_wait_are_sent_away() -> None:
     off_loop = OffLoop()
-    gates = [Gate() for _ in range(THREADS + WAITING_MAX)]
+    gates = [Gate() for _ in range(OFF_LOOP_THREADS + WAITING_MAX)]
     waiting = [
         asyncio.create_task(off_loop.run(f"caller {place}", gate))
         for place, gate in enumerate(gates)
     ]
-    await begun(gates[THREADS - 1])
+    await begun(gates[OFF_LOOP_THREADS - 1])
 
     with pytest.raises(Overloaded):
         await off_loop.run("another", lambda _: None)
@@ -95,8 +101,8 @@ async def test_more_than_may_wait_are_sent_away() -> None:
 async def test_a_computation_that_nobody_waits_for_ends() -> None:
     off_loop, ended = OffLoop(), threading.Event()
 
-    def watched(compute: Callable[[Check], Any]) -> Callable[[Check], Any]:
-        def computing(check: Check) -> Any:
+    def watched(compute: Callable[[CheckCallback], Any]) -> Callable[[CheckCallback], Any]:
+        def computing(check: CheckCallback) -> Any:
             try:
                 return compute(check)
             finally:

@@ -10,10 +10,10 @@ import pytest
 from rota.core.errors import LeaseLost
 from rota.runtime import tiers
 from rota.runtime.clock import MovedClock
-from rota.runtime.events import NodeDraining, ServiceCancelled, ServiceFailed
-from rota.runtime.service import Ground
+from rota.runtime.events import ProcessDraining, ServiceCancelled, ServiceFailed
+from rota.runtime.service import ServiceContext
 from rota.runtime.stop import Halt, Stop
-from rota.runtime.tiers import Ending, Tier, run_node
+from rota.runtime.tiers import ProcessEnding, Tier, run_tiers
 from rota.runtime.watchdog import Watchdog
 
 GRACE = timedelta(seconds=10)
@@ -54,7 +54,7 @@ def diary() -> list[str]:
 
 
 async def test_tiers_start_together_and_drain_in_order(
-    clock: MovedClock, ground: Ground, diary: list[str], heard: list[object]
+    clock: MovedClock, ground: ServiceContext, diary: list[str], heard: list[object]
 ):
     """E15: claiming stops before running, running before recording, vouching last."""
     stop = Stop()
@@ -65,7 +65,7 @@ async def test_tiers_start_together_and_drain_in_order(
     ]
 
     async with asyncio.TaskGroup() as group:
-        ending = group.create_task(run_node(node, stop, ground))
+        ending = group.create_task(run_tiers(node, stop, ground))
         await clock.advance(timedelta(hours=1))
         started = list(diary)
         stop.request()
@@ -77,20 +77,20 @@ async def test_tiers_start_together_and_drain_in_order(
         *("run is told", "run ends"),
         *("vouch is told", "vouch ends"),
     ]
-    assert ending.result() == Ending(failures=(), cancelled=(), forced=False)
+    assert ending.result() == ProcessEnding(failures=(), cancelled=(), is_forced=False)
     assert ending.result().exit_code == 0
-    assert heard == [NodeDraining()]
+    assert heard == [ProcessDraining()]
 
 
 async def test_a_service_that_outlives_its_grace_is_cancelled_and_the_next_tier_follows(
-    clock: MovedClock, ground: Ground, diary: list[str], heard: list[object]
+    clock: MovedClock, ground: ServiceContext, diary: list[str], heard: list[object]
 ):
     stop = Stop()
     slow, quick = Obedient("slow", diary, clock, 3600), Obedient("quick", diary, clock)
     node = [Tier([slow, quick], grace=GRACE), Tier([Obedient("last", diary, clock)], grace=GRACE)]
 
     async with asyncio.TaskGroup() as group:
-        ending = group.create_task(run_node(node, stop, ground))
+        ending = group.create_task(run_tiers(node, stop, ground))
         stop.request()
         await clock.advance(timedelta(seconds=9.9))
         waiting = list(diary)
@@ -98,13 +98,13 @@ async def test_a_service_that_outlives_its_grace_is_cancelled_and_the_next_tier_
 
     assert waiting[-1] == "quick ends"
     assert diary[-3:] == ["slow is cancelled", "last is told", "last ends"]
-    assert ending.result() == Ending(failures=(), cancelled=("slow",), forced=False)
+    assert ending.result() == ProcessEnding(failures=(), cancelled=("slow",), is_forced=False)
     assert ending.result().exit_code == 0
-    assert heard == [NodeDraining(), ServiceCancelled(service="slow")]
+    assert heard == [ProcessDraining(), ServiceCancelled(service="slow")]
 
 
 async def test_a_crash_drains_the_whole_node_and_is_reported(
-    clock: MovedClock, ground: Ground, diary: list[str], heard: list[object]
+    clock: MovedClock, ground: ServiceContext, diary: list[str], heard: list[object]
 ):
     bug = ZeroDivisionError("bug")
 
@@ -118,18 +118,18 @@ async def test_a_crash_drains_the_whole_node_and_is_reported(
     ]
 
     async with asyncio.TaskGroup() as group:
-        ending = group.create_task(run_node(node, Stop(), ground))
+        ending = group.create_task(run_tiers(node, Stop(), ground))
         await clock.advance(timedelta(seconds=3))
 
     assert diary[2:] == ["claim is told", "claim ends", "vouch is told", "vouch ends"]
     failure = ServiceFailed(service="crash", error=bug)
-    assert ending.result() == Ending(failures=(failure,), cancelled=(), forced=False)
+    assert ending.result() == ProcessEnding(failures=(failure,), cancelled=(), is_forced=False)
     assert ending.result().exit_code == 1
-    assert heard == [failure, NodeDraining()]
+    assert heard == [failure, ProcessDraining()]
 
 
 async def test_a_service_that_ends_before_it_was_told_to_has_failed(
-    clock: MovedClock, ground: Ground, diary: list[str]
+    clock: MovedClock, ground: ServiceContext, diary: list[str]
 ):
     async def give_up(_: Halt) -> None:
         await clock.sleep(1)
@@ -137,7 +137,7 @@ async def test_a_service_that_ends_before_it_was_told_to_has_failed(
     node = [Tier([Doing("shy", give_up), Obedient("other", diary, clock)], grace=GRACE)]
 
     async with asyncio.TaskGroup() as group:
-        ending = group.create_task(run_node(node, Stop(), ground))
+        ending = group.create_task(run_tiers(node, Stop(), ground))
         await clock.advance(timedelta(seconds=1))
 
     assert diary[-1] == "other ends"
@@ -146,20 +146,22 @@ async def test_a_service_that_ends_before_it_was_told_to_has_failed(
 
 
 async def test_a_service_cancelled_from_within_does_not_leave_half_a_node_behind(
-    clock: MovedClock, ground: Ground, diary: list[str]
+    clock: MovedClock, ground: ServiceContext, diary: list[str]
 ):
     async def cancel_itself(_: Halt) -> None:
         raise asyncio.CancelledError
 
     node = [Tier([Doing("odd", cancel_itself), Obedient("other", diary, clock)], grace=GRACE)]
 
-    ending = await run_node(node, Stop(), ground)
+    ending = await run_tiers(node, Stop(), ground)
 
     assert diary[-1] == "other ends"
     assert ending.failures == (ServiceFailed(service="odd", error=None),)
 
 
-async def test_a_failure_during_the_drain_is_reported_too(clock: MovedClock, ground: Ground):
+async def test_a_failure_during_the_drain_is_reported_too(
+    clock: MovedClock, ground: ServiceContext
+):
     stop, bug = Stop(), RuntimeError("bug")
 
     async def fail_at_the_end(told: Halt) -> None:
@@ -167,14 +169,14 @@ async def test_a_failure_during_the_drain_is_reported_too(clock: MovedClock, gro
         raise bug
 
     stop.request()
-    ending = await run_node([Tier([Doing("late", fail_at_the_end)], grace=GRACE)], stop, ground)
+    ending = await run_tiers([Tier([Doing("late", fail_at_the_end)], grace=GRACE)], stop, ground)
 
     assert ending.failures == (ServiceFailed(service="late", error=bug),)
     assert ending.exit_code == 1
 
 
 async def test_the_second_request_cancels_the_tiers_in_order_without_grace(
-    clock: MovedClock, ground: Ground, diary: list[str]
+    clock: MovedClock, ground: ServiceContext, diary: list[str]
 ):
     """E15: the first signal drains, the second cancels."""
     stop = Stop()
@@ -184,7 +186,7 @@ async def test_the_second_request_cancels_the_tiers_in_order_without_grace(
     ]
 
     async with asyncio.TaskGroup() as group:
-        ending = group.create_task(run_node(node, stop, ground))
+        ending = group.create_task(run_tiers(node, stop, ground))
         await clock.advance(timedelta(seconds=1))
         stop.request()
         await clock.advance(timedelta(seconds=1))
@@ -193,13 +195,13 @@ async def test_the_second_request_cancels_the_tiers_in_order_without_grace(
     assert clock.monotonic() == 2
     assert diary[2:4] == ["run is told", "run is cancelled"]
     assert ending.result().cancelled == ("run", "vouch")
-    assert ending.result().forced
+    assert ending.result().is_forced
     assert ending.result().exit_code == 1
 
 
 @pytest.mark.parametrize("grouped", [False, True])
 async def test_a_lost_lease_cancels_everything_at_once(
-    clock: MovedClock, ground: Ground, diary: list[str], grouped: bool
+    clock: MovedClock, ground: ServiceContext, diary: list[str], grouped: bool
 ):
     """E3: once others may own the work, going on with it is worse than dropping it."""
     lost: Exception = LeaseLost("session", "s1")
@@ -216,7 +218,7 @@ async def test_a_lost_lease_cancels_everything_at_once(
     ]
 
     async with asyncio.TaskGroup() as group:
-        ending = group.create_task(run_node(node, Stop(), ground))
+        ending = group.create_task(run_tiers(node, Stop(), ground))
         await clock.advance(timedelta(seconds=7))
 
     assert clock.monotonic() == 7
@@ -226,7 +228,7 @@ async def test_a_lost_lease_cancels_everything_at_once(
 
 
 async def test_cancelling_the_caller_cancels_every_service_and_goes_on_upwards(
-    clock: MovedClock, ground: Ground, diary: list[str]
+    clock: MovedClock, ground: ServiceContext, diary: list[str]
 ):
     node = [
         Tier([Obedient("claim", diary, clock)], grace=GRACE),
@@ -234,7 +236,7 @@ async def test_cancelling_the_caller_cancels_every_service_and_goes_on_upwards(
     ]
 
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(run_node(node, Stop(), ground))
+        task = group.create_task(run_tiers(node, Stop(), ground))
         await clock.advance(timedelta(seconds=1))
         task.cancel()
 
@@ -243,7 +245,7 @@ async def test_cancelling_the_caller_cancels_every_service_and_goes_on_upwards(
 
 
 async def test_cancelling_the_caller_during_the_drain_ends_it(
-    clock: MovedClock, ground: Ground, diary: list[str]
+    clock: MovedClock, ground: ServiceContext, diary: list[str]
 ):
     stop = Stop()
     node = [
@@ -252,7 +254,7 @@ async def test_cancelling_the_caller_during_the_drain_ends_it(
     ]
 
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(run_node(node, stop, ground))
+        task = group.create_task(run_tiers(node, stop, ground))
         await clock.advance(timedelta(seconds=1))
         stop.request()
         await clock.advance(timedelta(seconds=1))
@@ -282,8 +284,8 @@ async def test_a_service_that_ignores_its_cancellation_meets_the_watchdog(
             except asyncio.CancelledError:
                 continue
 
-    with Watchdog(interval=timedelta(milliseconds=5), end=end) as watchdog:
-        ground = Ground(clock=clock, emit=heard.append, chance=Random(1), watchdog=watchdog)
-        await run_node([Tier([Doing("stubborn", stubborn)], grace=timedelta())], stop, ground)
+    with Watchdog(interval=timedelta(milliseconds=5), end_process=end) as watchdog:
+        ground = ServiceContext(clock=clock, emit=heard.append, rng=Random(1), watchdog=watchdog)
+        await run_tiers([Tier([Doing("stubborn", stubborn)], grace=timedelta())], stop, ground)
 
     assert codes == [70]

@@ -157,8 +157,8 @@ def test_an_error_that_cannot_be_shown_is_an_error_all_the_same() -> None:
         raise Broken
 
     assert trace_error(caught(fail_broken))[0].type == "Broken"
-    assert tracebacks.message_of(Broken()) == "an error that cannot be shown"
-    assert tracebacks.message_of(ValueError("a\x00b\ud800")) == "a�b?"
+    assert tracebacks.render_message(Broken()) == "an error that cannot be shown"
+    assert tracebacks.render_message(ValueError("a\x00b\ud800")) == "a�b?"
 
 
 def test_as_text_the_cause_comes_before_the_error_as_in_python() -> None:

@@ -12,7 +12,7 @@ from rota.api.shapes.pieces import moment
 from rota.api.views import loaded
 from rota.core.access import Permission
 from rota.core.time.tick_density import DensitySpan
-from rota.flow.observe import load
+from rota.engine.observability import load_forecast
 from rota.store import kinds
 
 WIDTHS: Final = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1)}
@@ -43,7 +43,7 @@ async def get_load(call: Call) -> Reply:
     until = instant(query.until, "until") or since + USUAL
     span = DensitySpan(since=since, until=until, width=width)
     async with call.in_tenant():
-        compute = await load.ahead(call.conn, span, tenant_id=call.tenant_id)
+        compute = await load_forecast.prepare_forecast(call.conn, span, tenant_id=call.tenant_id)
     found = await call.compute(compute)
     return Reply(
         LoadView(

@@ -14,14 +14,14 @@ from rota.api.shapes.backfills import BackfillCancel, BackfillProgress, Backfill
 from rota.api.shapes.pieces import moment, moment_or_none
 from rota.api.views import loaded
 from rota.core.access import Permission
-from rota.flow.submit.backfills import controlling, telling
-from rota.flow.submit.backfills.controlling import Running
-from rota.flow.submit.backfills.telling import Progress
+from rota.engine.submission.backfills import control, progress
+from rota.engine.submission.backfills.control import RunningRunsAction
+from rota.engine.submission.backfills.progress import BackfillForecast
 from rota.store import backfills, hints
 from rota.store.backfills import BackfillRow
 
 
-def view(row: BackfillRow, progress: Progress) -> BackfillProgress:
+def view(row: BackfillRow, progress: BackfillForecast) -> BackfillProgress:
     return BackfillProgress(
         backfill_id=identifiers.backfill(row.id),
         job_id=identifiers.job(row.job_id),
@@ -79,7 +79,7 @@ async def list_backfills(call: Call) -> Reply:
     more = None
     if len(found) > query.limit:
         more = cursor(filters, [identifiers.backfill(rows[-1].id)])
-    data = [view(row, telling.progress(row)) for row in rows]
+    data = [view(row, progress.compute_progress(row)) for row in rows]
     return Reply(Page[BackfillProgress](data=data, next_cursor=more))
 
 
@@ -109,7 +109,7 @@ async def pause_backfill(call: Call) -> Reply:
     No more of its runs start; running ones may finish.
     """
     id_ = id_of(call)
-    await controlling.pause(
+    await control.pause_backfill(
         call.conn, tenant_id=call.tenant_id, backfill_id=id_, by=call.actor, now=call.now
     )
     await audited(call, "backfill.pause", "backfill", identifiers.backfill(id_))
@@ -127,7 +127,7 @@ async def pause_backfill(call: Call) -> Reply:
 async def resume_backfill(call: Call) -> Reply:
     """Resume a paused backfill."""
     id_ = id_of(call)
-    await controlling.resume(call.conn, tenant_id=call.tenant_id, backfill_id=id_)
+    await control.resume_backfill(call.conn, tenant_id=call.tenant_id, backfill_id=id_)
     await audited(call, "backfill.resume", "backfill", identifiers.backfill(id_))
     call.hints.add(hints.RUNS_CHANNEL)
     return await shown(call, id_)
@@ -152,13 +152,13 @@ async def cancel_backfill(call: Call) -> Reply:
     """
     id_ = id_of(call)
     draft: BackfillCancel = call.body or BackfillCancel()
-    await controlling.cancel(
+    await control.cancel_backfill(
         call.conn,
         tenant_id=call.tenant_id,
         backfill_id=id_,
         by=call.actor,
         now=call.now,
-        running=Running(draft.running),
+        running=RunningRunsAction(draft.running),
         reason=draft.reason,
     )
     details = {"running": draft.running, "reason": draft.reason}
@@ -173,5 +173,5 @@ def id_of(call: Call) -> UUID:
 
 async def shown(call: Call, id_: UUID) -> Reply:
     row = await backfills.get_backfill(call.conn, id_, tenant_id=call.tenant_id)
-    progress = await telling.measured(call.conn, row, tenant_id=call.tenant_id)
+    progress = await progress.measure_progress(call.conn, row, tenant_id=call.tenant_id)
     return Reply(view(row, progress))

@@ -9,7 +9,7 @@ from rota.api.shapes.runs import PageQuery
 from rota.api.shapes.tenancy import CalendarDraft, CalendarView
 from rota.core.access import Permission
 from rota.core.errors import InvalidInput, NotFound, VersionChanged
-from rota.flow.submit.rescheduling import follow_calendar
+from rota.engine.submission.rescheduling import reschedule_followers
 from rota.store import calendars, hints
 from rota.store.calendars import StoredCalendar
 
@@ -71,7 +71,7 @@ async def put_calendar(call: Call) -> Reply:
 
 async def _update_jobs(call: Call, name: str) -> None:
     """Recompute the jobs that use the calendar."""
-    await follow_calendar(call.conn, tenant_id=call.tenant_id, name=name)
+    await reschedule_followers(call.conn, tenant_id=call.tenant_id, name=name)
     call.hints |= {hints.JOBS_CHANNEL, hints.RUNS_CHANNEL}
 
 

@@ -29,9 +29,9 @@ from rota.core.access import Permission
 from rota.core.bulk_operations import BulkRunFilter
 from rota.core.errors import InvalidInput, NotFound
 from rota.core.time.schedule import MICROSECOND
-from rota.flow.submit import editing, reviving
-from rota.flow.submit.editing import PayloadEdit
-from rota.flow.submit.reviving import AT_ONCE, Pace
+from rota.engine.submission import dead_letter_edits, requeue
+from rota.engine.submission.dead_letter_edits import PayloadEdit
+from rota.engine.submission.requeue import REQUEUE_AT_ONCE, RequeuePace
 from rota.store import dead_letters, hints, run_views
 from rota.store.dead_letters import DeadGroup
 
@@ -176,11 +176,11 @@ async def replay_dead_letters(call: Call) -> Reply:
     """
     which, token = bulk_filter(call.body), call.body.token
     if call.body.dry_run:
-        counted = await reviving.count_dead(
-            call.conn, which, action=reviving.REPLAY, tenant_id=call.tenant_id, now=call.now
+        counted = await requeue.count_dead_letters(
+            call.conn, which, action=requeue.REQUEUE_ACTION, tenant_id=call.tenant_id, now=call.now
         )
         return counted_reply(counted)
-    done = await reviving.replay_dead(
+    done = await requeue.requeue_dead_letters(
         call.conn,
         which,
         tenant_id=call.tenant_id,
@@ -209,8 +209,12 @@ async def edit_dead_letters(call: Call) -> Reply:
     """
     which, token = bulk_filter(call.body), call.body.token
     if call.body.dry_run:
-        counted = await reviving.count_dead(
-            call.conn, which, action=editing.EDIT, tenant_id=call.tenant_id, now=call.now
+        counted = await requeue.count_dead_letters(
+            call.conn,
+            which,
+            action=dead_letter_edits.EDIT_ACTION,
+            tenant_id=call.tenant_id,
+            now=call.now,
         )
         return counted_reply(counted)
     if not call.body.patch:
@@ -221,7 +225,7 @@ async def edit_dead_letters(call: Call) -> Reply:
         new_id=call.service.new_id,
         pace=pace_of(call.body),
     )
-    done = await editing.edit_dead(
+    done = await dead_letter_edits.requeue_edited(
         call.conn, which, edit, tenant_id=call.tenant_id, token=needed(token)
     )
     await audited(call, "dead.edit", "run", "many", {"number": len(done.ids)})
@@ -229,10 +233,12 @@ async def edit_dead_letters(call: Call) -> Reply:
     return done_reply(done)
 
 
-def pace_of(draft: ReplayManyDraft) -> Pace:
+def pace_of(draft: ReplayManyDraft) -> RequeuePace:
     if draft.per_minute is None:
-        return AT_ONCE
-    return Pace(spacing=timedelta(minutes=1) / draft.per_minute, before=draft.before)
+        return REQUEUE_AT_ONCE
+    return RequeuePace(
+        spacing=timedelta(minutes=1) / draft.per_minute, already_requeued=draft.before
+    )
 
 
 @operation(
@@ -251,11 +257,11 @@ async def drop_dead_letters(call: Call) -> Reply:
     """
     which, token = bulk_filter(call.body), call.body.token
     if call.body.dry_run:
-        counted = await reviving.count_dead(
-            call.conn, which, action=reviving.DROP, tenant_id=call.tenant_id, now=call.now
+        counted = await requeue.count_dead_letters(
+            call.conn, which, action=requeue.DROP_ACTION, tenant_id=call.tenant_id, now=call.now
         )
         return counted_reply(counted)
-    done = await reviving.drop_dead(
+    done = await requeue.drop_dead_letters(
         call.conn, which, tenant_id=call.tenant_id, token=needed(token), by=call.actor
     )
     await audited(call, "dead.drop", "run", "many", {"number": len(done.ids)})
@@ -276,6 +282,8 @@ async def drop_dead_letter(call: Call) -> Reply:
     The run stays in the history.
     """
     run_id = identifiers.read("run_id", call.params["run_id"])
-    await reviving.drop(call.conn, tenant_id=call.tenant_id, run_id=run_id, by=call.actor)
+    await requeue.drop_dead_letter(
+        call.conn, tenant_id=call.tenant_id, run_id=run_id, by=call.actor
+    )
     await audited(call, "dead.drop", "run", identifiers.run(run_id))
     return Reply()

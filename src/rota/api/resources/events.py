@@ -34,9 +34,9 @@ from rota.core.errors import InvalidInput
 from rota.core.event_rules.event import EVENT_ATTRIBUTES, NewEvent, check_event
 from rota.core.event_rules.replay import ReplayFilter
 from rota.core.time import moments
-from rota.flow.events import replaying, taking
-from rota.flow.events.replaying import range_of
-from rota.flow.events.taking import TakenEvent
+from rota.engine.events import event_replay, ingestion
+from rota.engine.events.event_replay import build_range
+from rota.engine.events.ingestion import IngestedEvent
 from rota.store import events, hints
 from rota.store.events import EventRow
 
@@ -90,7 +90,7 @@ async def send_event_gathered(call: Call) -> Reply:
         raise GoAlone
     event = check_event(call.body[0], event_id=call.service.new_id(), now=call.now)
     taken, reply = await call.service.gathered.events.submit(call, event, told_alone)
-    if taken.run_ids and not taken.duplicate:
+    if taken.run_ids and not taken.is_duplicate:
         call.hints.add(hints.RUNS_CHANNEL)
         call.made(taken.run_ids)
     return reply
@@ -128,25 +128,25 @@ async def send_events(call: Call) -> Reply:
     """
     events: list[NewEvent] = call.body
     try:
-        taken = await taking.take(
+        taken = await ingestion.ingest_events(
             call.conn, call.tenant_id, events, now=call.now, new_id=call.service.new_id
         )
     except InvalidInput as error:
         if len(events) == 1:
             error.field = error.field.removeprefix("events[0].")
         raise
-    if taken.made:
+    if taken.new_run_ids:
         call.hints.add(hints.RUNS_CHANNEL)
-        call.made(taken.made)
+        call.made(taken.new_run_ids)
     return Reply(taken_view(taken.events))
 
 
-def told_alone(event: TakenEvent) -> Reply:
+def told_alone(event: IngestedEvent) -> Reply:
     return Reply(taken_view([event]))
 
 
-def taken_view(events: Sequence[TakenEvent]) -> EventsTaken:
-    duplicates = sum(event.duplicate for event in events)
+def taken_view(events: Sequence[IngestedEvent]) -> EventsTaken:
+    duplicates = sum(event.is_duplicate for event in events)
     return EventsTaken(
         taken=len(events) - duplicates,
         duplicates=duplicates,
@@ -155,7 +155,7 @@ def taken_view(events: Sequence[TakenEvent]) -> EventsTaken:
                 event_id=identifiers.shown("evt", event.event_id),
                 source=event.source,
                 id=event.id,
-                duplicate=event.duplicate,
+                duplicate=event.is_duplicate,
                 run_ids=[identifiers.run(run_id) for run_id in event.run_ids],
             )
             for event in events
@@ -182,7 +182,7 @@ async def list_events(call: Call) -> Reply:
         until=instant(query.until, "until"),
     )
     filters = ["events", which.to_values()]
-    wanted = range_of(which)
+    wanted = build_range(which)
     place = place_of(query.cursor, filters)
     if place is not None:
         after = identifiers.read("event_id", place[0])
@@ -237,20 +237,22 @@ async def replay_events(call: Call) -> Reply:
         job_id=None if fields.job_id is None else identifiers.read("job_id", fields.job_id),
     )
     if draft.dry_run:
-        counted = await replaying.count(call.conn, which, tenant_id=call.tenant_id, now=call.now)
+        counted = await event_replay.count_events(
+            call.conn, which, tenant_id=call.tenant_id, now=call.now
+        )
         return Reply(Replayed(matched=counted.found, done=0, runs=0, token=counted.token))
     if draft.token is None:
         raise InvalidInput(
             "token", None, "required; send the token of a dry run with the same filter"
         )
-    done = await replaying.replay(
+    done = await event_replay.replay_events(
         call.conn, which, tenant_id=call.tenant_id, token=draft.token, now=call.now
     )
-    details = {"events": done.events, "runs": len(done.made)}
+    details = {"events": done.events, "runs": len(done.new_run_ids)}
     await audited(call, "events.replay", "event", "many", details)
-    if done.made:
+    if done.new_run_ids:
         call.hints.add(hints.RUNS_CHANNEL)
-    answer = Replayed(matched=done.events, done=done.events, runs=len(done.made), token=None)
+    answer = Replayed(matched=done.events, done=done.events, runs=len(done.new_run_ids), token=None)
     return Reply(answer)
 
 

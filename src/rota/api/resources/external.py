@@ -22,8 +22,13 @@ from rota.core.errors import LeaseLost, NotFound
 from rota.core.executor import Stream
 from rota.core.states import CLAIMED_STATES
 from rota.core.submissions import check_visible_name
-from rota.flow.submit import external
-from rota.flow.submit.external import LEASE, Outside, Said, Told
+from rota.engine.submission import external_runs
+from rota.engine.submission.external_runs import (
+    EXTERNAL_LEASE,
+    ExternalOutput,
+    ExternalProcess,
+    ExternalReport,
+)
 from rota.store import run_views
 
 STREAMS: Final = {"stdout": Stream.STDOUT, "stderr": Stream.STDERR}
@@ -48,7 +53,7 @@ async def begin_external_run(call: Call) -> Reply:
     the run.
     """
     draft: ExternalDraft = call.body
-    outside = Outside(
+    outside = ExternalProcess(
         tenant=call.principal.tenant,
         tenant_id=call.tenant_id,
         job=check_visible_name(draft.job, "job"),
@@ -56,7 +61,9 @@ async def begin_external_run(call: Call) -> Reply:
         payload=draft.payload,
         labels=draft.labels,
     )
-    begun = await external.begin(call.conn, outside, now=call.now, new_id=call.service.new_id)
+    begun = await external_runs.start_external_run(
+        call.conn, outside, now=call.now, new_id=call.service.new_id
+    )
     call.made([begun.run_id])
     run_id = identifiers.run(begun.run_id)
     await audited(call, "run.begin", "run", run_id, {"job": outside.job, "host": outside.host})
@@ -64,7 +71,7 @@ async def begin_external_run(call: Call) -> Reply:
         ExternalRun(
             job_id=identifiers.job(begun.job_id),
             run_id=run_id,
-            lease_seconds=int(LEASE.total_seconds()),
+            lease_seconds=int(EXTERNAL_LEASE.total_seconds()),
             log_url=f"/v1/runs/{run_id}/logs",
         )
     )
@@ -84,7 +91,7 @@ async def begin_external_run(call: Call) -> Reply:
 async def tell_external_run(call: Call) -> Reply:
     """Report that an external run continues, with its new output."""
     report = await read(call, call.body)
-    cancel = await external.tell(call.conn, report, now=call.now)
+    cancel = await external_runs.record_report(call.conn, report, now=call.now)
     status = "cancelling" if cancel else "running"
     answer = ExternalAnswer(run_id=call.params["run_id"], cancel=cancel, status=status)
     return Reply(answer)
@@ -106,27 +113,33 @@ async def end_external_run(call: Call) -> Reply:
     draft: ExternalEnd = call.body
     report = await read(call, draft)
     why = draft.why or f"exit code {draft.exit_code}"
-    state = await external.end(
+    state = await external_runs.finish_external_run(
         call.conn,
         report,
         exit_code=draft.exit_code,
-        why=why.replace("\x00", "\ufffd"),
+        reason=why.replace("\x00", "\ufffd"),
         now=call.now,
     )
     answer = ExternalAnswer(run_id=call.params["run_id"], cancel=False, status=state.value)
     return Reply(answer)
 
 
-async def read(call: Call, word: ExternalWord) -> Told:
+async def read(call: Call, word: ExternalWord) -> ExternalReport:
     """Read a report of an external run; the run must belong to the caller's tenant."""
     run_id = identifiers.read("run_id", call.params["run_id"])
     row = await run_views.get_run(call.conn, tenant_id=call.tenant_id, run_id=run_id)
     if row is None:
         raise NotFound("run", call.params["run_id"])
-    if row.kind != external.KIND or row.session_id is None or row.state not in CLAIMED_STATES:
+    if (
+        row.kind != external_runs.EXTERNAL_KIND
+        or row.session_id is None
+        or row.state not in CLAIMED_STATES
+    ):
         raise LeaseLost(thing="run", id=call.params["run_id"])
     output = [
-        Said(piece.seq, STREAMS[piece.stream], piece.text.encode(errors="replace").decode())
+        ExternalOutput(
+            piece.seq, STREAMS[piece.stream], piece.text.encode(errors="replace").decode()
+        )
         for piece in word.output
     ]
-    return Told(run_id, row.session_id, output)
+    return ExternalReport(run_id, row.session_id, output)

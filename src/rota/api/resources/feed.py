@@ -17,7 +17,7 @@ from rota.api.shapes.pieces import moment
 from rota.api.streams import EVENT_STREAM, STREAM_TIMEOUT_S
 from rota.core.access import Permission
 from rota.core.errors import InvalidInput
-from rota.flow.observe.feed import Feed, FeedEvent, parse_position
+from rota.engine.observability.feed import FeedItem, LiveFeed, parse_position
 
 
 @operation(
@@ -52,7 +52,7 @@ async def follow_feed(call: Call) -> Reply:
     return Reply(response=call.stream(events(call, feed, after)))
 
 
-async def events(call: Call, feed: Feed, after: str | None) -> AsyncIterator[bytes]:
+async def events(call: Call, feed: LiveFeed, after: str | None) -> AsyncIterator[bytes]:
     clock = call.service.clock
     end = clock.monotonic() + STREAM_TIMEOUT_S
     yield b": the feed begins\n\n"
@@ -62,7 +62,7 @@ async def events(call: Call, feed: Feed, after: str | None) -> AsyncIterator[byt
             yield b"".join(map(event_bytes, batch))
 
 
-def event_bytes(event: FeedEvent) -> bytes:
+def event_bytes(event: FeedItem) -> bytes:
     data: dict[str, Any] = {"type": event.type, "at": moment(event.at)}
     if event.job_id is not None:
         data["job_id"] = identifiers.job(event.job_id)

@@ -19,8 +19,8 @@ from rota.core.access import Permission
 from rota.core.aliases import RUN_STATUSES, resolve_statuses
 from rota.core.graphs import count_step_states, to_plain_graph
 from rota.core.maps import describe_progress
-from rota.flow.graphs import controlling, reading
-from rota.flow.graphs.reading import ShownRun, ShownStep
+from rota.engine.graphs import control, graph_views
+from rota.engine.graphs.graph_views import GraphRunView, GraphStepView
 from rota.store import hints
 from rota.store.graph_maps import MapRow
 
@@ -31,7 +31,7 @@ from rota.store.graph_maps import MapRow
 async def get_graph(call: Call) -> Reply:
     """Get the graph of a job."""
     row = await job_row(call)
-    graph = await reading.job_graph(call.conn, tenant_id=call.tenant_id, job_id=row.id)
+    graph = await graph_views.read_job_graph(call.conn, tenant_id=call.tenant_id, job_id=row.id)
     return Reply(GraphView(job_id=identifiers.job(row.id), graph=graph))
 
 
@@ -41,7 +41,7 @@ async def get_graph(call: Call) -> Reply:
 async def get_run_graph(call: Call) -> Reply:
     """Get a graph run with the state, run, times and map progress of every step."""
     row = await run_row(call)
-    shown = await reading.run_graph(call.conn, row, tenant_id=call.tenant_id, now=call.now)
+    shown = await graph_views.read_run_graph(call.conn, row, tenant_id=call.tenant_id, now=call.now)
     return Reply(run_graph_view(shown))
 
 
@@ -64,7 +64,7 @@ async def list_members(call: Call) -> Reply:
     status = resolve_statuses(query.status, RUN_STATUSES)
     filters: list[Any] = ["members", str(row.id), query.step, status]
     place = place_of(query.cursor, filters)
-    found = await reading.members(
+    found = await graph_views.read_members(
         call.conn,
         row.id,
         query.step,
@@ -92,7 +92,7 @@ async def retry_run_graph(call: Call) -> Reply:
     Steps that succeeded do not run again.
     """
     row = await run_row(call)
-    await controlling.retry_failed(
+    await control.retry_failed_steps(
         call.conn, tenant_id=call.tenant_id, run_id=row.id, by=call.actor, now=call.now
     )
     return await done(call, "run.retry_failed")
@@ -112,7 +112,7 @@ async def pause_run(call: Call) -> Reply:
     No more steps start; running ones continue.
     """
     row = await run_row(call)
-    await controlling.pause(
+    await control.pause_graph_run(
         call.conn, tenant_id=call.tenant_id, run_id=row.id, by=call.actor, now=call.now
     )
     return await done(call, "run.pause")
@@ -129,7 +129,7 @@ async def pause_run(call: Call) -> Reply:
 async def resume_run(call: Call) -> Reply:
     """Resume a paused graph run."""
     row = await run_row(call)
-    await controlling.resume(
+    await control.resume_graph_run(
         call.conn, tenant_id=call.tenant_id, run_id=row.id, by=call.actor, now=call.now
     )
     return await done(call, "run.resume")
@@ -143,8 +143,8 @@ async def done(call: Call, action: str) -> Reply:
     return Reply(RunState(run_id=identifiers.run(row.id), status=row.state.value))
 
 
-def run_graph_view(shown: ShownRun) -> RunGraphView:
-    seen = shown.seen
+def run_graph_view(shown: GraphRunView) -> RunGraphView:
+    seen = shown.row
     names = [step.name for step in shown.graph.steps]
     return RunGraphView(
         run_id=identifiers.run(shown.run.id),
@@ -161,7 +161,7 @@ def run_graph_view(shown: ShownRun) -> RunGraphView:
     )
 
 
-def step_view(shown: ShownStep, names: list[str], critical: set[int]) -> StepView:
+def step_view(shown: GraphStepView, names: list[str], critical: set[int]) -> StepView:
     step, run = shown.step, shown.run
     started, ended = shown.times
     return StepView(

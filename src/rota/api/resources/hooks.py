@@ -29,7 +29,7 @@ from rota.core.event_rules.hooks import SignatureStyle, check_secret
 from rota.core.secret_encryption import NONCE_BYTES
 from rota.core.submissions import check_name, check_visible_name
 from rota.core.time import durations
-from rota.flow.events.hooking import Handed, hear
+from rota.engine.events.webhooks import HookRequest, ingest_webhook
 from rota.store import hints, hooks
 from rota.store.hooks import Hook, HookSeal, NewHook
 
@@ -205,20 +205,20 @@ async def call_hook(call: Call) -> Reply:
     headers of Standard Webhooks, at most five minutes old, or X-Hub-Signature-256. A repeated
     request is a duplicate and starts no runs.
     """
-    signed = Handed(
+    signed = HookRequest(
         hook_id=identifiers.read("hook_id", call.params["hook_id"]),
         headers=call.headers,
         body=call.body,
-        read=read_data,
+        parse_body=read_data,
         on_verified=call.on_verified,
     )
     async with call.connection() as conn:
-        taken = await hear(
+        taken = await ingest_webhook(
             conn, signed, master=master(call), now=call.now, new_id=call.service.new_id
         )
-    if taken.made:
+    if taken.new_run_ids:
         call.hints.add(hints.RUNS_CHANNEL)
-        call.made(taken.made)
+        call.made(taken.new_run_ids)
     return Reply(taken_view(taken.events).events[0])
 
 

@@ -27,14 +27,14 @@ from rota.core.errors import NotFound
 from rota.core.secret_references import REFERENCE_START
 from rota.core.states import JobState
 from rota.core.time.planning import NO_CALENDARS
-from rota.flow.submit import changing
-from rota.flow.submit.drafting import Drafting, is_costly
-from rota.flow.submit.submission_changes import (
+from rota.engine.submission import job_changes
+from rota.engine.submission.drafts import Drafter, is_costly_schedule
+from rota.engine.submission.job_submission import SubmittedJob
+from rota.engine.submission.submission_changes import (
     cancel_submission,
     check_version,
     edit_submission,
 )
-from rota.flow.submit.submitting import Submitted
 from rota.store import calendars, hints, job_views
 from rota.store.job_views import JobActivity, JobFilter, JobRow
 
@@ -58,10 +58,10 @@ async def create_job_gathered(call: Call) -> Reply:
     """Create a single job in a shared commit with concurrent requests."""
     with alone():
         spec = making.asked(call, call.body)
-        if is_costly(spec.schedule):
+        if is_costly_schedule(spec.schedule):
             # Drafted off the event loop; its transaction reads and locks the calendars.
             raise GoAlone
-        drafting = Drafting(call.now, NO_CALENDARS, origin=making.origin_of(call))
+        drafting = Drafter(call.now, NO_CALENDARS, origin=making.origin_of(call))
         draft = drafting.draft(spec, call.service.new_id())
         if REFERENCE_START in f"{draft.payload_text}{draft.graph_text}":
             # The check for missing secrets needs the tenant's transaction.
@@ -71,7 +71,7 @@ async def create_job_gathered(call: Call) -> Reply:
             raise GoAlone
         served = await call.service.served.kinds(call.service.pool, call.principal.tenant)
 
-        def answer(submitted: Submitted) -> Reply:
+        def answer(submitted: SubmittedJob) -> Reply:
             created = making.made_of(submitted, spec, served)
             return Reply(created, headers={"Location": f"/v1/jobs/{created.job_id}"})
 
@@ -261,7 +261,9 @@ async def _edit(call: Call, row: JobRow) -> Reply:
             call.conn, row, edit, tenant_id=call.tenant_id, now=call.now, calendars=known
         )
     else:
-        await changing.edit(call.conn, row.id, edit, now=call.now, calendars=known, version=wanted)
+        await job_changes.edit_job(
+            call.conn, row.id, edit, now=call.now, calendars=known, version=wanted
+        )
     call.hints |= {hints.JOBS_CHANNEL, hints.RUNS_CHANNEL}
     call.params = {"job_id": identifiers.job(row.id)}
     after = await job_row(call)
@@ -295,7 +297,7 @@ async def delete_job(call: Call) -> Reply:
             call.conn, row, tenant_id=call.tenant_id, by=call.actor, cancel_running=stop
         )
     else:
-        await changing.delete(call.conn, row.id, by=call.actor, cancel_running=stop)
+        await job_changes.delete_job(call.conn, row.id, by=call.actor, cancel_running=stop)
     await audited(call, "job.delete", "job", identifiers.job(row.id), {"name": row.name})
     call.hints.add(hints.CANCELS_CHANNEL)
     return Reply()

@@ -22,12 +22,12 @@ from rota.core.priority import parse_priority
 from rota.core.states import RunState
 from rota.core.submissions import RunSpec
 from rota.core.time.policies import CatchUp
-from rota.flow.observe.explaining import explain_job
-from rota.flow.observe.scheduled_runs import explain_submission
-from rota.flow.submit import changing, triggering
-from rota.flow.submit.submission_changes import (
-    RunNow,
-    SubmissionTrigger,
+from rota.engine.observability.explanations import explain_job
+from rota.engine.observability.submission_explanations import explain_submission
+from rota.engine.submission import job_changes, run_triggers
+from rota.engine.submission.submission_changes import (
+    RunNowRequest,
+    TriggeredSubmission,
     refuse_pause,
     run_submission,
 )
@@ -56,7 +56,9 @@ async def pause_job(call: Call) -> Reply:
     row = await job_row(call)
     refuse_pause(row)
     reason = None if call.body is None else call.body.reason
-    created = await changing.pause(call.conn, row.id, by=call.actor, reason=reason, now=call.now)
+    created = await job_changes.pause_job(
+        call.conn, row.id, by=call.actor, reason=reason, now=call.now
+    )
     if created:
         call.hints.add(hints.RUNS_CHANNEL)
     await audited(call, "job.pause", "job", identifiers.job(row.id), {"reason": reason})
@@ -84,7 +86,7 @@ async def resume_job(call: Call) -> Reply:
     choice = None if call.body is None else call.body.missed
     known = await calendars.read_calendars(call.conn, tenant_id=call.tenant_id)
     missed = None if choice is None else CatchUp(choice)
-    await changing.resume(call.conn, row.id, now=call.now, missed=missed, calendars=known)
+    await job_changes.resume_job(call.conn, row.id, now=call.now, missed=missed, calendars=known)
     await audited(call, "job.resume", "job", identifiers.job(row.id), {"missed": choice})
     call.hints |= {hints.JOBS_CHANNEL, hints.RUNS_CHANNEL}
     return job_reply(await job_row(call))
@@ -126,15 +128,15 @@ async def run_job_now(call: Call) -> Reply:
 
 async def _run_now(
     call: Call, row: JobRow, draft: RunNowDraft
-) -> triggering.Triggered | SubmissionTrigger:
+) -> run_triggers.TriggeredRun | TriggeredSubmission:
     priority = None if draft.priority is None else parse_priority(draft.priority)
     overlap = None if draft.overlap is None else Overlap(draft.overlap)
     if row.run_id is None:
         spec = RunSpec(job_id=row.id, payload=draft.payload, priority=priority)
-        return await triggering.run_now(
+        return await run_triggers.run_now(
             call.conn, spec, now=call.now, new_id=call.service.new_id, overlap=overlap
         )
-    wanted = RunNow(
+    wanted = RunNowRequest(
         by=call.actor,
         address=call.address,
         payload=draft.payload,

@@ -30,9 +30,15 @@ from rota.core.manifest.declaration import JobManifest, ManifestJob, build_manif
 from rota.core.origins import ChangeOrigin
 from rota.core.submissions import prefix_errors
 from rota.core.time.budget import Check
-from rota.flow.submit import applying
-from rota.flow.submit.applying import Action, Change, Looking, Plan, Wish
-from rota.flow.submit.declared_calendars import CalendarChange
+from rota.engine.submission import manifests
+from rota.engine.submission.declared_calendars import CalendarChange
+from rota.engine.submission.manifests import (
+    ApplyOptions,
+    JobPlan,
+    ManifestAction,
+    ManifestContext,
+    ManifestPlan,
+)
 from rota.store import audit, calendars, hints, projects
 from rota.store.audit import NewAuditEntry
 from rota.store.projects import ManualChange
@@ -43,9 +49,9 @@ SPREAD: Final = "its ticks are spread by its id, which is assigned on creation"
 # The origin of an applied manifest: a file, unless it was imported from another system.
 FILES: Final = {ChangeOrigin.IMPORT: ChangeOrigin.IMPORT}
 ACTIONS: Final = {
-    Action.CREATE: "job.create",
-    Action.UPDATE: "job.update",
-    Action.PRUNE: "job.delete",
+    ManifestAction.CREATE: "job.create",
+    ManifestAction.UPDATE: "job.update",
+    ManifestAction.PRUNE: "job.delete",
 }
 EXAMPLE: Final = {
     "project": "billing",
@@ -81,11 +87,11 @@ async def plan_manifest(call: Call) -> Reply:
     wanted = await call.compute(lambda check: read(call, call.body, check))
     async with call.in_tenant():
         at = await looking(call)
-        seen = await applying.read_seen(at, wanted)
+        seen = await manifests.read_stored_project(at, wanted)
     notices = await warnings(call, wanted)
 
     def compute(check: Check) -> PlanView:
-        plan = applying.decide(replace(at, check=check), wanted, seen)
+        plan = manifests.plan_manifest(replace(at, check=check), wanted, seen)
         return view(wanted.project, plan, notices, done=False)
 
     return Reply(await call.compute(compute))
@@ -110,13 +116,13 @@ async def apply_manifest(call: Call) -> Reply:
     """
     draft: ApplyDraft = call.body
     wanted = await call.compute(lambda check: read(call, draft, check))
-    wish = Wish(
+    wish = ApplyOptions(
         by=call.actor,
         prune=draft.prune,
         seen=draft.seen,
         seen_calendars=draft.seen_calendars,
     )
-    done = await applying.apply(await looking(call), wanted, wish)
+    done = await manifests.apply_manifest(await looking(call), wanted, wish)
     if done.calendars:
         # Other jobs of the tenant may use them. A refusal rolls the transaction back.
         require_permission(call.principal, Permission.MANAGE)
@@ -163,8 +169,8 @@ def declared(call: Call, job: DeclaredJob) -> ManifestJob:
     return ManifestJob(spec=spec, paused=None if job.paused is UNSET else job.paused)
 
 
-async def looking(call: Call) -> Looking:
-    return Looking(
+async def looking(call: Call) -> ManifestContext:
+    return ManifestContext(
         conn=call.conn,
         tenant_id=call.tenant_id,
         now=call.now,
@@ -173,17 +179,19 @@ async def looking(call: Call) -> Looking:
     )
 
 
-async def note(call: Call, project: str, done: Plan) -> None:
+async def note(call: Call, project: str, done: ManifestPlan) -> None:
     """Audit what was applied: an entry for each job, then one for the manifest, from which the next
     plan counts.
     """
     updated = [
-        change.row.id for change in done.changes if change.row and change.action is Action.UPDATE
+        change.row.id
+        for change in done.changes
+        if change.row and change.action is ManifestAction.UPDATE
     ]
     now = await projects.read_jobs(call.conn, tenant_id=call.tenant_id, ids=updated)
     entries = []
     for change in done.changes:
-        if change.action is Action.UPDATE and not change.differences:
+        if change.action is ManifestAction.UPDATE and not change.differences:
             continue  # only its calendar changed
         version = now[change.name].version if change.name in now else max(1, change.version)
         before, after = changes_of(pairs_of(change.differences), version)
@@ -195,7 +203,7 @@ async def note(call: Call, project: str, done: Plan) -> None:
         entries.append(
             replace(entry(call, action, "calendar", date.name), after={"project": project})
         )
-    count = {action.value: 0 for action in Action}
+    count = {action.value: 0 for action in ManifestAction}
     for change in done.changes:
         count[change.action.value] += 1
     whole = replace(entry(call, "manifest.apply", projects.MANIFEST_THING, project), after=count)
@@ -217,7 +225,7 @@ def entry(call: Call, action: str, thing: str, thing_id: str) -> NewAuditEntry:
     )
 
 
-def view(project: str, plan: Plan, warnings: list[str], *, done: bool) -> PlanView:
+def view(project: str, plan: ManifestPlan, warnings: list[str], *, done: bool) -> PlanView:
     return PlanView(
         project=project,
         changes=[change_view(change, done=done) for change in plan.changes],
@@ -242,7 +250,7 @@ def calendar_view(change: CalendarChange) -> CalendarChangeView:
     )
 
 
-def change_view(change: Change, *, done: bool) -> ChangeView:
+def change_view(change: JobPlan, *, done: bool) -> ChangeView:
     return ChangeView(
         action=change.action.value,
         name=change.name,
@@ -261,7 +269,7 @@ def change_view(change: Change, *, done: bool) -> ChangeView:
     )
 
 
-def job_id(change: Change) -> str | None:
+def job_id(change: JobPlan) -> str | None:
     if change.row is not None:
         return identifiers.job(change.row.id)
     return None if change.draft is None else identifiers.job(change.draft.id)

@@ -32,10 +32,10 @@ from rota.core import states as core_states
 from rota.core.access import Permission
 from rota.core.aliases import RUN_STATUSES, resolve_statuses
 from rota.core.errors import NotFound
-from rota.flow.observe.explaining import explain
-from rota.flow.submit import cancelling, reviving
-from rota.flow.submit.changing import KEEP
-from rota.flow.submit.reviving import Replay
+from rota.engine.observability import explanations
+from rota.engine.submission import requeue, run_cancellation
+from rota.engine.submission.job_changes import KEEP
+from rota.engine.submission.requeue import ReplayRequest
 from rota.store import backfills, hints, run_views
 from rota.store.run_views import AttemptRow, RunListFilter, RunRow
 
@@ -175,7 +175,7 @@ def attempt_view(row: AttemptRow) -> AttemptView:
 async def explain_run(call: Call) -> Reply:
     """Explain in one sentence why a run waits or how it ended."""
     row = await run_row(call)
-    explanation = await explain(call.conn, tenant_id=call.tenant_id, run_id=row.id)
+    explanation = await explanations.explain_run(call.conn, tenant_id=call.tenant_id, run_id=row.id)
     return Reply(
         Explained(
             run_id=identifiers.run(row.id),
@@ -206,7 +206,7 @@ async def cancel_run(call: Call) -> Reply:
     """
     run_id = identifiers.read("run_id", call.params["run_id"])
     draft: CancelDraft = call.body or CancelDraft()
-    done = await cancelling.cancel(
+    done = await run_cancellation.cancel_run(
         call.conn,
         tenant_id=call.tenant_id,
         run_id=run_id,
@@ -235,7 +235,7 @@ async def retry_run(call: Call) -> Reply:
     It keeps its original payload and policy; later changes of the job have no effect.
     """
     run_id = identifiers.read("run_id", call.params["run_id"])
-    await reviving.retry(call.conn, tenant_id=call.tenant_id, run_id=run_id, by=call.actor)
+    await requeue.retry_run(call.conn, tenant_id=call.tenant_id, run_id=run_id, by=call.actor)
     await audited(call, "run.retry", "run", identifiers.run(run_id))
     call.hints.add(hints.RUNS_CHANNEL)
     row = await run_row(call)
@@ -263,9 +263,9 @@ async def replay_run(call: Call) -> Reply:
     row = await run_row(call)
     draft: ReplayDraft = call.body or ReplayDraft()
     payload = KEEP if draft.payload is UNSET else draft.payload
-    new_id = await reviving.replay(
+    new_id = await requeue.replay_run(
         call.conn,
-        Replay(run_id=row.id, by=call.actor, payload=payload),
+        ReplayRequest(run_id=row.id, by=call.actor, payload=payload),
         tenant_id=call.tenant_id,
         now=call.now,
         new_id=call.service.new_id,
@@ -294,11 +294,11 @@ async def cancel_runs(call: Call) -> Reply:
     """
     which, token = bulk_filter(call.body), call.body.token
     if call.body.dry_run:
-        counted = await cancelling.count_cancellable(
+        counted = await run_cancellation.count_cancellable(
             call.conn, which, tenant_id=call.tenant_id, now=call.now
         )
         return counted_reply(counted)
-    done = await cancelling.cancel_many(
+    done = await run_cancellation.cancel_runs(
         call.conn, which, tenant_id=call.tenant_id, token=needed(token), by=call.actor
     )
     await audited(call, "run.bulk_cancel", "run", "many", {"number": len(done.ids)})

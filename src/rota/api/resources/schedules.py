@@ -25,9 +25,13 @@ from rota.core.submissions import prefix_errors
 from rota.core.time import durations, preview, zones
 from rota.core.time.budget import PREVIEW_STEPS_MAX, Check, SearchBudget
 from rota.core.time.preview import SchedulePreview
-from rota.flow.submit import backfilling
-from rota.flow.submit.backfilling import LOW, Range
-from rota.flow.submit.backfills.asking import Asked, Wanted, ask
+from rota.engine.submission import immediate_backfill
+from rota.engine.submission.backfills.requests import (
+    BackfillAnswer,
+    BackfillRequest,
+    start_backfill,
+)
+from rota.engine.submission.immediate_backfill import DEFAULT_PRIORITY, BackfillRange
 from rota.store import calendars, hints
 
 
@@ -112,13 +116,13 @@ async def backfill_job(call: Call) -> Reply:
     if since is None or until is None:
         raise InvalidInput("since", draft.since, "expected a time in both `since` and `until`")
     known = await calendars.read_calendars(call.conn, tenant_id=call.tenant_id)
-    done = await backfilling.backfill(
+    done = await immediate_backfill.backfill_now(
         call.conn,
-        Range(
+        BackfillRange(
             since=since,
             until=until,
             only=BackfillSelection(draft.only),
-            priority=LOW if draft.priority is None else parse_priority(draft.priority),
+            priority=DEFAULT_PRIORITY if draft.priority is None else parse_priority(draft.priority),
             at_once=draft.at_once,
             name=draft.name,
         ),
@@ -161,15 +165,15 @@ async def create_backfill(call: Call) -> Reply:
     since, until = instant(plan.since, "since"), instant(plan.until, "until")
     if since is None or until is None:
         raise InvalidInput("since", plan.since, "expected a time in both `since` and `until`")
-    result = await ask(
+    result = await start_backfill(
         call.conn,
-        Wanted(
+        BackfillRequest(
             since=since,
             until=until,
             only=BackfillSelection(plan.only),
             order=BackfillOrder(plan.order),
             at_once=plan.at_once,
-            priority=LOW if plan.priority is None else parse_priority(plan.priority),
+            priority=DEFAULT_PRIORITY if plan.priority is None else parse_priority(plan.priority),
             payload=plan.payload,
         ),
         tenant_id=call.tenant_id,
@@ -187,7 +191,7 @@ async def create_backfill(call: Call) -> Reply:
     return Reply(planned_view(result), 200 if plan.dry_run else 201)
 
 
-def planned_view(asked: Asked) -> BackfillPlanned:
+def planned_view(asked: BackfillAnswer) -> BackfillPlanned:
     counted, id_ = asked
     return BackfillPlanned(
         backfill_id=None if id_ is None else identifiers.backfill(id_),

@@ -19,8 +19,8 @@ from rota.core.access import Permission, Principal, is_allowed
 from rota.core.clock import CLOCK_OFFSET_LIMIT
 from rota.core.errors import NotFound, StoreUnavailable
 from rota.core.time import durations
-from rota.flow.observe import exposition, metrics
-from rota.flow.observe.tenant_metrics import gather_tenant
+from rota.engine.observability import cluster_metrics, exposition
+from rota.engine.observability.tenant_metrics import render_tenant
 from rota.store.keys import EXPIRY_WARNING
 from rota.store.row_level_security import tenant_scope
 
@@ -135,11 +135,11 @@ async def get_metrics(call: Call) -> Reply:
         async with call.connection() as conn:
             if not is_platform:
                 async with tenant_scope(conn, call.tenant_id):
-                    text = await gather_tenant(conn, tenant_id=call.tenant_id)
+                    text = await render_tenant(conn, tenant_id=call.tenant_id)
             else:
-                text = await metrics.gather(conn)
+                text = await cluster_metrics.render_cluster(conn)
     except StoreUnavailable:
-        text = metrics.without_database()
+        text = cluster_metrics.render_without_database()
     if is_platform and call.service.meter is not None:
         text += call.service.meter.render()
     return Reply(response=Response(text, media_type=exposition.CONTENT_TYPE))

@@ -16,8 +16,8 @@ from rota.api.shapes.statistics import (
     StatisticsView,
 )
 from rota.core.access import Permission
-from rota.flow.observe import statistics
-from rota.flow.observe.statistics import Bucket, Span
+from rota.engine.observability import statistics
+from rota.engine.observability.statistics import SeriesSpan, StatisticsBucket
 
 USUAL: Final = timedelta(hours=1)
 
@@ -42,7 +42,7 @@ async def get_statistics(call: Call) -> Reply:
     have none.
     """
     since = instant(call.query.since, "since") or call.now - USUAL
-    found = await statistics.overview(call.conn, tenant_id=call.tenant_id, since=since)
+    found = await statistics.read_overview(call.conn, tenant_id=call.tenant_id, since=since)
     times = found.times
     return Reply(
         StatisticsView(
@@ -85,8 +85,8 @@ async def get_series(call: Call) -> Reply:
 
     A run counts in the bucket in which it ended.
     """
-    span = Span[call.query.span.upper()]
-    found = await statistics.series(call.conn, tenant_id=call.tenant_id, span=span)
+    span = SeriesSpan[call.query.span.upper()]
+    found = await statistics.read_series(call.conn, tenant_id=call.tenant_id, span=span)
     return Reply(
         SeriesView(
             width_s=found.width.total_seconds(),
@@ -96,7 +96,7 @@ async def get_series(call: Call) -> Reply:
     )
 
 
-def bucket_view(bucket: Bucket) -> BucketView:
+def bucket_view(bucket: StatisticsBucket) -> BucketView:
     return BucketView(
         start=moment(bucket.start),
         runs={state.value: number for state, number in bucket.ended.items()},

@@ -24,8 +24,13 @@ from rota.api.shapes.tasks import (
 from rota.api.views import loaded, split_reason
 from rota.core.access import Permission
 from rota.core.errors import NotFound
-from rota.flow.observe import tasks
-from rota.flow.observe.tasks import TaskDetail, TaskFigures, TaskSummary, TaskWindow
+from rota.engine.observability import task_statistics
+from rota.engine.observability.task_statistics import (
+    TaskDetail,
+    TaskStatistics,
+    TaskSummary,
+    TaskWindow,
+)
 from rota.store.run_views import RunRow
 
 WINDOWS: Final[dict[Window, TaskWindow]] = {
@@ -55,7 +60,7 @@ async def list_tasks(call: Call) -> Reply:
     served = None if query.served is UNSET else query.served
     filters = [query.q, served]
     place = place_of(query.cursor, filters)
-    found = await tasks.list_tasks(
+    found = await task_statistics.list_tasks(
         call.conn, tenant_id=call.tenant_id, tenant=call.principal.tenant
     )
     fitting = [task for task in found if fits(task, q=query.q, served=served)]
@@ -102,7 +107,7 @@ def task_item(task: TaskSummary) -> TaskItem:
 async def get_task(call: Call) -> Reply:
     """Get a task with its description, workers and figures."""
     kind, window = call.params["kind"], call.query.window
-    found = await tasks.read_task(
+    found = await task_statistics.read_task(
         call.conn,
         tenant_id=call.tenant_id,
         tenant=call.principal.tenant,
@@ -176,7 +181,7 @@ def failure_view(run: RunRow) -> TaskFailure:
     )
 
 
-def bucket_view(bucket: TaskFigures) -> TaskBucket:
+def bucket_view(bucket: TaskStatistics) -> TaskBucket:
     return TaskBucket(
         start=moment(bucket.start),
         ended=bucket.number,

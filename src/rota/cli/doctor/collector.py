@@ -10,7 +10,7 @@ from urllib3.exceptions import HTTPError
 from rota.cli.doctor.findings import Finding, bad, ok, warning
 from rota.config.settings import Traces
 from rota.core.errors import InvalidSetting
-from rota.flow.observe.tracing import MEDIA, collector_url
+from rota.engine.observability.tracing import OTLP_MEDIA_TYPE, build_collector_url
 from rota.node.traces import headers_of
 
 CHECK: Final = "traces"
@@ -30,7 +30,7 @@ def check_collector(settings: Traces, environment: Mapping[str, str]) -> Iterato
     except InvalidSetting as error:
         yield bad(CHECK, str(error), "set it in the environment of the Rota processes")
         return
-    yield answer_of(collector_url(settings.endpoint), headers)
+    yield answer_of(build_collector_url(settings.endpoint), headers)
 
 
 def answer_of(url: str, headers: Mapping[str, str]) -> Finding:
@@ -40,7 +40,7 @@ def answer_of(url: str, headers: Mapping[str, str]) -> Finding:
             "POST",
             url,
             body=b"",
-            headers={**headers, "Content-Type": MEDIA},
+            headers={**headers, "Content-Type": OTLP_MEDIA_TYPE},
             retries=False,
             redirect=False,
             timeout=PATIENCE,

@@ -88,7 +88,7 @@ def deliver(channel: Channel, letter: Letter) -> Verdict:
 
 
 def asset_of(apprise: Any) -> Any:
-    """Configure apprise: no files, no generated keys, no secrets in logs, no timeouts of its own."""
+    """Configure apprise: no files, no generated keys, no secrets in logs, no own timeouts."""
     return apprise.AppriseAsset(
         app_id="Rota",
         app_desc="Rota",

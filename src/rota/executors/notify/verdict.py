@@ -46,7 +46,7 @@ AWAY = frozenset({"name not resolved", "timeout", "network", "http 502", "http 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The result for one channel: sent if `type` is empty, else the error and whether it is final."""
+    """The result for one channel: sent if `type` is empty, else the error, `final` or not."""
 
     type: str = ""
     message: str = ""

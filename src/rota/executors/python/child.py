@@ -28,7 +28,7 @@ from rota.executors.python.frames import Meaning
 from rota.executors.python.handlers import Handler, Handlers
 from rota.executors.python.link import CallLine, Interrupts, Link
 from rota.executors.python.output import Records, Sink
-from rota.runtime.tracebacks import locate_error, message_of, trace_error
+from rota.runtime.tracebacks import locate_error, render_message, trace_error
 
 MEANINGS: Final[tuple[tuple[type[BaseException], Meaning], ...]] = (
     (Fail, Meaning.FAIL),
@@ -118,7 +118,7 @@ def raised(error: BaseException, *, is_leaving: bool = False) -> frames.Raised:
     delay = getattr(error, "after", None) if isinstance(error, Retry) else None
     return frames.Raised(
         type=type(error).__name__,
-        message=message_of(error),
+        message=render_message(error),
         traceback=trace_error(error),
         own_frame=locate_error(error),
         meaning=next((m for type_, m in MEANINGS if isinstance(error, type_)), Meaning.ERROR),

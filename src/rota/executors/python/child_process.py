@@ -205,7 +205,7 @@ class ChildProcess:
                 send(self._process.pid, number)
 
     def _pour(self, pipe: IO[bytes], stream: Stream) -> bool:
-        """Pass one piece of output on; return False if there is none now."""
+        """Pass one piece of output on; return False if no output is waiting."""
         try:
             chunk = os.read(pipe.fileno(), PIECE)
         except BlockingIOError:

@@ -10,14 +10,14 @@ from typing import Any
 from rota.core.executor import AttemptContext, Fail, Stream
 from rota.core.outcome import Failed, Failure
 from rota.core.tracebacks import render_traceback
-from rota.runtime.tracebacks import locate_error, message_of, trace_error
+from rota.runtime.tracebacks import locate_error, render_message, trace_error
 
 
 def contain(error: BaseException, context: AttemptContext) -> Failed:
     """Turn an exception that would end the process, such as SystemExit, into a failure."""
     failure = Failure(
         type=type(error).__name__,
-        message=message_of(error),
+        message=render_message(error),
         traceback=trace_error(error),
         frame=locate_error(error),
     )

@@ -126,7 +126,7 @@ def serve(inbox: SimpleQueue[Order | None]) -> None:
 
 
 class LoopLine:
-    """Connects a sync handler in a thread to the engine: calls the loop and waits for the result."""
+    """Connects a sync handler in a thread to the engine: calls the loop and waits."""
 
     __slots__ = ("_context", "_is_stopped", "_loop", "_transactions")
 

@@ -61,7 +61,7 @@ class Order:
         self.gid = gid
 
     def encode(self) -> bytes:
-        """Encode as a length and NUL-separated texts; importing json would double the start time."""
+        """Encode as a length and NUL-separated texts; importing json would double the start."""
         limits = [f"{name}={value}" for name, value in self.limits.items()]
         env = [f"{name}={value}" for name, value in self.env.items()]
         counts = [str(len(part)) for part in (limits, self.argv, env)]

@@ -1,18 +1,9 @@
-"""Statements and queries on databases that the operator named, and ETL between them.
+"""Runs SQL statements and ETL jobs on databases that the operator defined.
 
-Room: executors/sql. Two kinds of job that share their connections:
-
-connections   what the operator lets jobs reach, and the passwords
-statement     SQL text and its parameters
-session       one connection of one attempt; postgres, mysql, sqlite and duck are the four of them
-faults        what a database refused, and whether a retry may help
-folder        where files may be, and how they get their names
-values        between databases and JSON
-staging       rows on their way into DuckDB
-spec          what the payload of `sql` may say
-writing       rows as a file
-executor      one attempt of `sql`
-etl           the kind `etl`
+The kinds `sql` and `etl` share their connections. A payload names connections, never addresses or
+passwords. `session` defines the interface to a database; PostgreSQL, MySQL, SQLite and DuckDB
+implement it. Statements are parsed with their parameters, values are converted between databases,
+JSON and files, and rows are staged for DuckDB. Files live in one data folder of the worker.
 """
 
 from rota.executors.sql.connections import Connection, Connections

@@ -1,6 +1,6 @@
-"""Bounds on what a database may hand over: one value, and one piece of rows. Room: executors/sql.
+"""Limits the size of one value and of one piece of rows that a database may return.
 
-A value is refused in the thread, or at the socket, that reads it, before it is converted: a
+A value is refused where it is read, in the thread or at the socket, before it is converted: a
 gigabyte in one cell must neither fill the worker's memory nor block its loop.
 """
 
@@ -12,7 +12,7 @@ from rota.executors.sql.session import Row
 
 MIB: Final = 1024 * 1024
 VALUE_MAX_BYTES: Final = 16 * MIB
-# A piece ends after the row that passes this, however few rows it has.
+# A piece ends after the row that exceeds this, even if it has few rows.
 PIECE_MAX_BYTES: Final = 8 * MIB
 STEP_ROWS: Final = 64
 
@@ -21,15 +21,15 @@ def value_too_large(what: str = "a value") -> Fault:
     return Fault(
         type_="value too large",
         message=(
-            f"{what} of the result has more than {VALUE_MAX_BYTES // MIB} MiB, the most that a job "
-            "may read; select less of it, for example with substr or length"
+            f"{what} of the result exceeds {VALUE_MAX_BYTES // MIB} MiB, the limit of a job; "
+            "select less of it, for example with substr or length"
         ),
         final=True,
     )
 
 
 def size_of(value: object) -> int:
-    """Return roughly how many bytes a value has, without converting it."""
+    """Return the approximate size of a value in bytes, without converting it."""
     match value:
         case str() | bytes() | bytearray():
             return len(value)
@@ -38,13 +38,13 @@ def size_of(value: object) -> int:
         case list() | tuple() | set() | frozenset():
             return sum(map(size_of, value))
         case dict():
-            return sum(size_of(key) + size_of(one) for key, one in value.items())
+            return sum(size_of(key) + size_of(item) for key, item in value.items())
         case _:
             return 8
 
 
 def row_size(row: Row) -> int:
-    """Return roughly how many bytes a row has; refuse one with a value that is too large."""
+    """Return the approximate size of a row in bytes; refuse a value that is too large."""
     total = 0
     for value in row:
         size = size_of(value)
@@ -55,7 +55,7 @@ def row_size(row: Row) -> int:
 
 
 def read_piece(fetch: Callable[[int], Sequence[Any]], rows_max: int) -> list[Row]:
-    """Read up to so many rows from a driver's cursor, and no more once they have enough bytes."""
+    """Read up to `rows_max` rows from a driver's cursor; stop once they have enough bytes."""
     rows: list[Row] = []
     size = 0
     while len(rows) < rows_max and size < PIECE_MAX_BYTES:

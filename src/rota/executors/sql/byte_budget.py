@@ -1,8 +1,8 @@
-"""Ends a PostgreSQL connection that receives more bytes than one fetch may bring.
+"""Aborts a PostgreSQL connection that receives more bytes than one fetch may return.
 
-Room: executors/sql. asyncpg hands over whole rows, so a huge value is known only after it was read
-and decoded on the loop. This protocol stands between the socket and asyncpg and counts: past the
-budget it aborts the connection, before asyncpg has decoded anything.
+asyncpg returns whole rows, so a huge value would be noticed only after it was read and decoded on
+the loop. This protocol sits between the socket and asyncpg and counts bytes: beyond the budget it
+aborts the connection, before asyncpg decodes anything.
 """
 
 import asyncio
@@ -10,15 +10,15 @@ from typing import Any, Final
 
 from rota.executors.sql.bounds import VALUE_MAX_BYTES
 
-# Rows are asked for in numbers that fit into a quarter of this.
+# Fetches are sized to fit into a quarter of this.
 FETCH_MAX_BYTES: Final = 4 * VALUE_MAX_BYTES
 
 
 class ByteBudget(asyncio.Protocol):
-    """Counts what arrives since `restart`; `is_exceeded` stays true once it was too much."""
+    """Counts the bytes received since `restart`; `is_exceeded` stays true once set."""
 
     def __init__(self, conn: Any) -> None:
-        self._transport = conn._transport  # noqa: SLF001 - asyncpg offers no other way in
+        self._transport = conn._transport  # noqa: SLF001 - asyncpg has no public access
         self._inner = self._transport.get_protocol()
         self.received = 0
         self.is_exceeded = False

@@ -1,7 +1,7 @@
-"""Named connections: what the operator of a worker lets jobs reach. Room: executors/sql.
+"""Defines the named connections that the operator of a worker lets jobs use.
 
-A payload says a name and never an address. Where the name leads, and with which password, is said
-in the settings of the worker. Nothing of that is ever shown: a URL may hold a password.
+A payload contains a name and never an address. The settings of the worker define the URL of each
+name. A URL is never shown, because it may contain a password.
 """
 
 import re
@@ -17,12 +17,12 @@ from rota.core.tenancy import DEFAULT_TENANT, DEFAULT_TENANTS, build_resource_er
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
 HIDDEN: Final = "***"
-# A shorter one would be found in half of all sentences.
+# Shorter passwords occur in too many texts to be replaced.
 SHORTEST_HIDDEN: Final = 3
 
 
 class Dialect(StrEnum):
-    """Whose SQL a connection speaks."""
+    """The SQL dialect of a connection."""
 
     POSTGRESQL = "postgresql"
     MYSQL = "mysql"
@@ -46,7 +46,7 @@ IN_A_FILE: Final = frozenset({Dialect.SQLITE, Dialect.DUCKDB})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """One named connection; the URL holds the password, if there is one."""
+    """One named connection; its URL may contain a password."""
 
     name: str
     url: str = field(repr=False)
@@ -55,22 +55,23 @@ class Connection:
 
     def __post_init__(self) -> None:
         if NAME.fullmatch(self.name) is None:
-            wanted = "a name of a-z, 0-9, dash and underscore, 63 at most"
+            wanted = "expected a name of a-z, 0-9, dash and underscore, at most 63 characters"
             raise InvalidSetting("executors.connections", self.name, wanted)
         known = (*DIALECTS, *STORES)
         if self.scheme not in known:
-            raise self._refused("url", f"a URL that begins with {', '.join(known)}")
+            raise self._invalid("url", f"expected a URL with one of the schemes {', '.join(known)}")
         if self.dialect in IN_A_FILE and not self.path.startswith("/"):
-            raise self._refused("url", f"an absolute path, as in {self.scheme}:///srv/data/shop.db")
+            wanted = f"expected an absolute path, as in {self.scheme}:///srv/data/shop.db"
+            raise self._invalid("url", wanted)
         if self.is_store and not self.host:
-            raise self._refused("url", f"a bucket, as in {self.scheme}://bucket/folder")
+            raise self._invalid("url", f"expected a bucket, as in {self.scheme}://bucket/folder")
 
-    def _refused(self, setting: str, wanted: str) -> InvalidSetting:
+    def _invalid(self, setting: str, wanted: str) -> InvalidSetting:
         return InvalidSetting(f"executors.connections.{self.name}.{setting}", HIDDEN, wanted)
 
     @property
     def target(self) -> str:
-        """What does or does not answer, as circuit breakers know it."""
+        """The name under which circuit breakers track this connection."""
         return f"connection:{self.name}"
 
     @property
@@ -86,7 +87,7 @@ class Connection:
 
     @property
     def dialect(self) -> Dialect | None:
-        """None for an object store."""
+        """The SQL dialect; None for an object store."""
         return DIALECTS.get(self.scheme)
 
     @property
@@ -102,7 +103,7 @@ class Connection:
         try:
             return self.parts.port
         except ValueError:
-            raise self._refused("url", "a port from 1 to 65535") from None
+            raise self._invalid("url", "port must be 1–65535") from None
 
     @property
     def user(self) -> str | None:
@@ -127,7 +128,7 @@ class Connections:
     def __init__(
         self, connections: Iterable[Connection] = (), *, tenant: str = DEFAULT_TENANT
     ) -> None:
-        self._all = {one.name: one for one in connections}
+        self._all = {connection.name: connection for connection in connections}
         self._tenant = tenant
         self._named = select_open(self._all, tenant)
 
@@ -136,7 +137,7 @@ class Connections:
         return self if tenant == self._tenant else Connections(self._all.values(), tenant=tenant)
 
     def named(self, name: object, *, field: str = "connection") -> Connection:
-        """The connection of a payload; refuses a name that is not open to the tenant."""
+        """Return a connection by name; refuse a name that the tenant may not use."""
         if isinstance(name, str) and name in self._named:
             return self._named[name]
         setting = "executors.connections.NAME.tenants"
@@ -145,14 +146,15 @@ class Connections:
         )
 
     def database(self, name: object, *, field: str = "connection") -> Connection:
-        found = self.named(name, field=field)
-        if found.dialect is None:
-            raise InvalidInput(field, name, "a connection to a database, not to an object store")
-        return found
+        connection = self.named(name, field=field)
+        if connection.dialect is None:
+            wanted = "expected a connection to a database, not to an object store"
+            raise InvalidInput(field, name, wanted)
+        return connection
 
 
 def hidden(connection: Connection, text: str) -> str:
-    """The text without the password and the URL, whatever a driver put into it."""
+    """Return a driver's text without the password and the URL of the connection."""
     for secret in (connection.url, connection.password, connection.parts.password):
         if secret is not None and len(secret) >= SHORTEST_HIDDEN:
             text = text.replace(secret, HIDDEN)

@@ -1,10 +1,9 @@
-"""DuckDB, in a thread. Room: executors/sql.
+"""Implements `Session` for DuckDB, in a thread.
 
-A statement cannot reach files: external access is off, and the configuration is locked, so that it
-stays off. Only the workbench of an ETL job lets it into a folder of its own (etl/workbench.py).
+A statement cannot access files: external access is off, and the configuration is locked. Only an
+ETL job gives DuckDB access to a folder of its own (etl/workbench.py).
 
-An instant with a zone is fetched as a number and made a datetime here: DuckDB would want pytz for
-it.
+An instant with a zone is fetched as a number and converted here, because DuckDB would need pytz.
 """
 
 import asyncio
@@ -21,7 +20,7 @@ from rota.executors.sql.session import Answer, Column, Row, Threaded
 
 MEMORY: Final = ":memory:"
 CLOSED: Final = {"enable_external_access": False}
-# Where a time without a zone becomes an instant, it is UTC and not the worker's.
+# A time without a zone becomes an instant in UTC, not in the worker's zone.
 IN_UTC: Final = "global timezone = 'UTC'"
 ZONED: Final = "TIMESTAMP WITH TIME ZONE"
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -41,13 +40,14 @@ class DuckSession(Threaded):
         self._path = path
         self._config: dict[str, Any] = dict(config)
         self._conn: Any = None
-        # One in memory is ours, and no connection of anybody.
+        # A database in memory belongs to Rota, not to a connection.
         self._fault = Fault if path == MEMORY else DatabaseFault
 
     @classmethod
     async def open(cls, connection: Connection) -> Self:
         if not await asyncio.to_thread(Path(connection.path).is_file):
-            raise DatabaseFault(type_="no database", message="its file is not there", final=True)
+            message = "the database file does not exist"
+            raise DatabaseFault(type_="no database", message=message, final=True)
         session = await cls.opened(connection.path, CLOSED)
         try:
             await session.lock()
@@ -57,10 +57,10 @@ class DuckSession(Threaded):
         return session
 
     async def lock(self) -> None:
-        """Once for all sessions of a file in this process; a later one finds it done.
+        """Lock the configuration, once for all sessions of a file in this process.
 
-        It must be: a query that could switch logging to a file would end the process, because
-        DuckDB 2.0 does not catch its own refusal there.
+        Without the lock a query could switch logging to a file and end the process, because DuckDB
+        2.0 does not catch its own error there.
         """
         try:
             for setting in (IN_UTC, "lock_configuration = true"):
@@ -82,14 +82,14 @@ class DuckSession(Threaded):
     async def confined(
         cls, config: Mapping[str, object], *, folder: Path, disk: str, files: Sequence[Path] = ()
     ) -> Self:
-        """A database in memory that may use one folder, and read some files, and nothing else.
+        """Open a database in memory that may access only one folder and read some files.
 
-        `disk` is how much it may spill into the folder. It is set here because DuckDB 2.0 does not
-        keep to that limit if it comes with the configuration.
+        `disk` limits how much it may spill into the folder. It is set by a statement because DuckDB
+        2.0 ignores the limit in the configuration.
         """
         session = await cls.opened(MEMORY, config)
         allowed = ", ".join(text_of(str(path)) for path in files)
-        # Once external access is off, what is allowed cannot be widened, and it cannot be set on.
+        # Once external access is off, it cannot be turned on, nor can the allowed paths change.
         for setting in (
             IN_UTC,
             f"temp_directory = {text_of(str(folder / 'spill'))}",
@@ -115,7 +115,7 @@ class DuckSession(Threaded):
         text: str,
         values: Sequence[object] = (),
         *,
-        most: int | None = None,  # noqa: ARG002 - rows come as they are asked for
+        most: int | None = None,  # noqa: ARG002 - rows are fetched on demand
     ) -> Answer:
         cursor, columns, is_query = await self.call(self._run, text, list(values))
         if not is_query:
@@ -135,12 +135,12 @@ class DuckSession(Threaded):
 
         statements = self._conn.extract_statements(text)
         if len(statements) != 1:
-            message = f"one statement is needed here, not {len(statements)}"
+            message = f"expected one statement, got {len(statements)}"
             raise self._fault(type_="several statements", message=message, final=True)
         query = duckdb.ExpectedResultType.QUERY_RESULT
         is_query = statements[0].expected_result_type == [query]
         if statements[0].type == duckdb.StatementType.SELECT:
-            columns = self._described(text, values)
+            columns = self._describe(text, values)
             if any(column.type == ZONED for column in columns):
                 text = unzoned(text, columns)
             cursor = self._conn.execute(text, values or None)
@@ -149,9 +149,9 @@ class DuckSession(Threaded):
         columns = tuple(Column(name=one[0], type=str(one[1])) for one in cursor.description or ())
         return cursor, columns, is_query or columns_of_rows(columns)
 
-    def _described(self, text: str, values: list[object]) -> tuple[Column, ...]:
-        described = self._conn.execute(f"describe {text}", values or None).fetchall()
-        return tuple(Column(name=row[0], type=row[1]) for row in described)
+    def _describe(self, text: str, values: list[object]) -> tuple[Column, ...]:
+        rows = self._conn.execute(f"describe {text}", values or None).fetchall()
+        return tuple(Column(name=row[0], type=row[1]) for row in rows)
 
     async def run_many(self, text: str, rows: Sequence[Sequence[object]]) -> None:
         await self.call(self._conn.executemany, text, rows)
@@ -178,7 +178,7 @@ class DuckSession(Threaded):
             yield
         except duckdb.Error as error:
             name = type(error).__name__
-            # Writing in a transaction that only reads comes as one that failed.
+            # DuckDB reports a write in a read-only transaction as a failed transaction.
             passing = name in PASSING and "read-only mode" not in str(error)
             raise self._fault(
                 type_=f"duckdb {name.removesuffix('Exception').lower()}",
@@ -190,30 +190,30 @@ class DuckSession(Threaded):
 
 
 def name_of(name: str) -> str:
-    """A name in DuckDB's SQL, whatever is in it."""
+    """Quote an identifier for DuckDB."""
     doubled = name.replace('"', '""')
     return f'"{doubled}"'
 
 
 def text_of(text: str) -> str:
-    """A text in DuckDB's SQL, where a parameter cannot stand."""
+    """Quote a text for DuckDB, where a parameter is not allowed."""
     doubled = text.replace("'", "''")
     return f"'{doubled}'"
 
 
 def columns_of_rows(columns: tuple[Column, ...]) -> bool:
-    """Whether a statement that is no query gave rows of its own (`returning`), and not a count."""
+    """Return whether a statement other than a query returned rows (`returning`), not a count."""
     return bool(columns) and [column.name for column in columns] not in (["Count"], ["Success"])
 
 
 def unzoned(text: str, columns: Sequence[Column]) -> str:
-    """The query with its instants as microseconds."""
+    """Wrap a query so that it returns instants as microseconds."""
     names = [f"c{at}" for at in range(len(columns))]
     picked = (
         f"epoch_us({name})" if column.type == ZONED else name
         for name, column in zip(names, columns, strict=True)
     )
-    # The line break ends a comment that the query may end with.
+    # The line break ends a trailing comment of the query.
     return f"from ({text}\n) as given({', '.join(names)}) select {', '.join(picked)}"
 
 

@@ -1,9 +1,9 @@
-"""One attempt of an SQL job. Room: executors/sql.
+"""Runs one attempt of an SQL job.
 
-All statements are one transaction on one connection, which is opened for the attempt and closed
-after it. Nothing is reached that the operator of the worker did not name. A retry begins from
-nothing, because what failed was undone; only an attempt whose worker died after the commit and
-before it could say so is repeated, and a statement that must not be repeated asks for
+All statements run in one transaction on one connection, which is opened for the attempt and closed
+after it. Jobs reach only the connections that the operator of the worker defined. A retry starts
+from scratch, because a failed transaction was rolled back. Only an attempt whose worker died
+between the commit and its report is repeated; a statement that must not be repeated can use
 `:rota_idempotency_key`.
 """
 
@@ -33,7 +33,7 @@ from rota.executors.sql.values import plain
 from rota.executors.sql.writing import write_rows
 
 KIND: Final = "sql"
-# A stored result has 64 KB; names, counts and punctuation need the rest.
+# Bytes for rows: a stored result has 64 KB, and names, counts and punctuation need the rest.
 MOST_BYTES: Final = 48 * 1024
 PIECE: Final = 500
 
@@ -58,7 +58,7 @@ class SqlExecutor:
 
     def read_for(self, tenant: str, kind: str, payload: Any) -> Query:
         if kind != KIND:
-            raise InvalidInput("kind", kind, KIND)
+            raise InvalidInput("kind", kind, f"expected {KIND}")
         return read_query(payload, self.connections.of_tenant(tenant), self.folder, tenant)
 
     def target_of(self, spec: Query) -> str:
@@ -87,9 +87,9 @@ class SqlExecutor:
         async with session_of(spec.connection) as session:
             await session.begin(read_only=spec.read_only)
             *first, last = spec.statements
-            touched = [await run_through(session, one, context) for one in first]
-            most = spec.max_rows if spec.output is None else None
-            answer = await session.run(*last.bound(session.dialect, context), most=most)
+            touched = [await run_through(session, statement, context) for statement in first]
+            limit = spec.max_rows if spec.output is None else None
+            answer = await session.run(*last.bound(session.dialect, context), most=limit)
             result = await self._result(answer, spec, context)
             await session.commit()
         touched.append(answer.affected)
@@ -98,7 +98,7 @@ class SqlExecutor:
     async def _result(self, answer: Answer, spec: Query, context: AttemptContext) -> dict[str, Any]:
         if spec.output is not None:
             if not answer.columns:
-                message = "there is nothing to write: the last statement gives no rows"
+                message = "nothing to write: the last statement returns no rows"
                 raise Fault(type_="no rows", message=message, final=True)
             try:
                 rows = await write_rows(answer, spec.output, self.folder, context)
@@ -115,7 +115,7 @@ class SqlExecutor:
 
 
 async def run_through(session: Session, statement: Any, context: AttemptContext) -> int | None:
-    """Run a statement whose rows nobody wants; they are read all the same, to free the session."""
+    """Run a statement whose rows are not needed; read them anyway, to free the session."""
     answer = await session.run(*statement.bound(session.dialect, context), most=0)
     async for _ in answer.pieces(PIECE):
         pass
@@ -123,7 +123,7 @@ async def run_through(session: Session, statement: Any, context: AttemptContext)
 
 
 async def kept(answer: Answer, most: int) -> tuple[list[list[Any]], bool]:
-    """The first rows, as many as were asked for and as can be stored."""
+    """Return the first `most` rows that fit into a result, and whether more exist."""
     room = ResultRoom(rows_max=most)
     async for piece in answer.pieces(min(PIECE, most + 1)):
         # In a thread: a row may be large enough to block the loop.
@@ -134,24 +134,25 @@ async def kept(answer: Answer, most: int) -> tuple[list[list[Any]], bool]:
 
 @dataclass(slots=True, kw_only=True)
 class ResultRoom:
-    """The rows of a result, as JSON, as long as there is room for them."""
+    """Collects the rows of a result as JSON, up to the size of a stored result."""
 
     rows_max: int
     rows: list[list[Any]] = field(default_factory=list)
     size: int = 0
 
     def add(self, piece: Sequence[Row]) -> bool:
-        """Add rows until one does not fit, and return whether all did. A row that is too large by
-        itself is not even converted.
+        """Add rows until one does not fit; return whether all fit.
+
+        A row that is too large by itself is not converted.
         """
         for row in piece:
             if len(self.rows) >= self.rows_max or row_size(row) > MOST_BYTES:
                 return False
-            made = [plain(value) for value in row]
-            self.size += len(json.dumps(made, ensure_ascii=False).encode(errors="replace")) + 2
+            cells = [plain(value) for value in row]
+            self.size += len(json.dumps(cells, ensure_ascii=False).encode(errors="replace")) + 2
             if self.size > MOST_BYTES:
                 return False
-            self.rows.append(made)
+            self.rows.append(cells)
         return True
 
 
@@ -162,7 +163,7 @@ def told(result: dict[str, Any]) -> str:
         return f"{len(result['rows'])} rows"
     touched = result["affected"]
     total = touched if isinstance(touched, int) else sum(filter(None, touched or ()))
-    return f"{total} rows touched"
+    return f"{total} rows affected"
 
 
 def seconds(length: timedelta | None) -> float | None:
@@ -170,5 +171,5 @@ def seconds(length: timedelta | None) -> float | None:
 
 
 def past_limit(timeout: timedelta) -> Failed:
-    failure = Failure(type="timeout", message=f"it took longer than {to_words(timeout)}")
+    failure = Failure(type="timeout", message=f"exceeded its timeout of {to_words(timeout)}")
     return Failed(failure=failure, timed_out=True)

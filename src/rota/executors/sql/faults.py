@@ -1,7 +1,7 @@
-"""What a database refused, in words of ours: the kind of failure, the reason, and whether another
-attempt may help. Room: executors/sql.
+"""Defines the errors of databases: type, message, and whether a retry may help.
 
-Drivers translate their errors here once; nobody above them knows an exception of a driver.
+Each session translates its driver's exceptions into these errors; the rest of the code never sees a
+driver's exception.
 """
 
 from typing import Final
@@ -9,8 +9,8 @@ from typing import Final
 from rota.core.outcome import Failed, Failure
 
 LONGEST_MESSAGE: Final = 2048
-# A server that cannot be reached, is starting or stopping, or has no connection left: what it
-# would say to any statement.
+# Errors that every statement would get: the server is unreachable, starting, stopping, or out of
+# connections.
 AWAY: Final = frozenset(
     {
         *("connection", "sqlstate 53300", "sqlstate 57P01", "sqlstate 57P02", "sqlstate 57P03"),
@@ -29,21 +29,20 @@ class Fault(Exception):
         self.final = final
 
     def failed(self, message: str | None = None) -> Failed:
-        said = clip(message or self.message)
-        away = self.type in AWAY or self.type.startswith("sqlstate 08")
+        is_away = self.type in AWAY or self.type.startswith("sqlstate 08")
         return Failed(
-            failure=Failure(type=self.type, message=said),
+            failure=Failure(type=self.type, message=clip(message or self.message)),
             final=self.final,
-            reached=False if away else None,
+            reached=False if is_away else None,
         )
 
 
 class DatabaseFault(Fault):
-    """One that a connection's own database told; its message may hold what it was told."""
+    """An error of a connection's database; its message may quote the connection's secrets."""
 
 
 def clip(text: str) -> str:
-    """One paragraph that fits; a NUL cannot be stored."""
+    """Return the text as one line that fits, without NUL, which cannot be stored."""
     text = " ".join(text.replace("\0", "�").split())
     encoded = text.encode(errors="replace")
     if len(encoded) <= LONGEST_MESSAGE:
@@ -52,9 +51,9 @@ def clip(text: str) -> str:
 
 
 def missing(extra: str, what: str) -> Fault:
-    """A library that is an extra of the package and is not installed."""
+    """Return the error for an optional dependency that is not installed."""
     return Fault(
         type_="not installed",
-        message=f"{what} needs an extra on this worker: pip install 'rota[{extra}]'",
+        message=f"{what} needs an optional dependency on this worker: pip install 'rota[{extra}]'",
         final=True,
     )

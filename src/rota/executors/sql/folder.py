@@ -1,8 +1,8 @@
-"""The folder in which jobs read and write files, and the names of files in it.
+"""Reads and writes files of jobs in the data folder of a worker.
 
-Room: executors/sql. A payload names files relative to the one folder that the operator allows;
-neither `..` nor a link leads out of it. A file is written under another name and renamed when it
-is whole, so nobody reads a half one, and a crash leaves nothing that looks like a result.
+A payload names files relative to the single folder that the operator allows; neither `..` nor a
+link leads out of it. A file is written under a temporary name and renamed when it is complete, so
+that no reader sees an incomplete file and a crash leaves nothing that looks like a result.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ PLACES: Final = ("run_id", "job_id", *(f"scheduled_at:{name}" for name in MOMENT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileName:
-    """A relative path, which may hold places such as {scheduled_at:date}."""
+    """A relative path, which may contain placeholders such as {scheduled_at:date}."""
 
     text: str
 
@@ -53,13 +53,13 @@ def filling(place: str, context: AttemptContext) -> str:
 
 def read_file_name(value: str, *, field: str) -> FileName:
     if not value or len(value) > LONGEST or not value.isprintable():
-        raise InvalidInput(field, value, "the path of a file, relative to the data folder")
+        raise InvalidInput(field, value, "expected the path of a file, relative to the data folder")
     for place in PLACE.findall(value):
         if place not in PLACES:
-            raise InvalidInput(field, f"{{{place}}}", f"one of {{{'}, {'.join(PLACES)}}}")
+            raise InvalidInput(field, f"{{{place}}}", f"expected one of {{{'}, {'.join(PLACES)}}}")
     path = PurePosixPath(value)
     if path.is_absolute() or ".." in path.parts or not path.name or value.endswith("/"):
-        raise InvalidInput(field, value, "a path below the data folder, without ..")
+        raise InvalidInput(field, value, "expected a path below the data folder, without ..")
     return FileName(text=value)
 
 
@@ -71,65 +71,64 @@ class Folder:
         self._tenants = tenants
 
     def require(self, *, field: str, tenant: str = DEFAULT_TENANT) -> None:
-        """Refuse a file if the worker has none, or none for this tenant."""
+        """Refuse files if the worker has no data folder, or the tenant may not use it."""
         if not is_open_to(self._tenants, tenant):
             setting = "executors.data_folder_tenants"
             raise build_resource_error(
                 field, "a file", tenant=tenant, available=(), setting=setting
             )
         if self._given is None:
-            wanted = (
-                "no files: this worker has none allowed; its operator sets executors.data_folder"
-            )
+            wanted = "this worker allows no files; its operator sets executors.data_folder"
             raise InvalidInput(field, "a file", wanted)
 
     @property
     def root(self) -> Path:
         if self._given is None:
-            raise Fault(type_="no files allowed", message="this worker has no folder", final=True)
+            message = "this worker has no data folder; its operator sets executors.data_folder"
+            raise Fault(type_="no files allowed", message=message, final=True)
         try:
             return self._given.resolve(strict=True)
         except OSError:
-            message = "the data folder of this worker is not there"
+            message = "the data folder of this worker does not exist"
             raise Fault(type_="no folder", message=message, final=False) from None
 
     def found(self, pattern: str) -> list[Path]:
-        """The files that a name or a pattern means, in order; none is a failure."""
+        """Return the files that match a name or pattern, in order; fail if none matches."""
         root = self.root
         paths = sorted(root.glob(pattern)) if is_pattern(pattern) else [root / pattern]
         files = [self._inside(path, root) for path in paths[: MOST_FILES + 1]]
         files = [path for path in files if path.is_file()]
         if not files:
-            message = f"there is no file {pattern} in the data folder"
+            message = f"no file {pattern} in the data folder"
             raise Fault(type_="no file", message=message, final=True)
         if len(files) > MOST_FILES:
-            message = f"{pattern} means more than {MOST_FILES} files"
+            message = f"{pattern} matches more than {MOST_FILES} files"
             raise Fault(type_="too many files", message=message, final=True)
         return files
 
     @contextlib.asynccontextmanager
     async def writing(self, name: str, context: AttemptContext) -> AsyncIterator[Path]:
-        """A new file to fill; it gets its name at the end of the block, or disappears."""
-        target, part = await asyncio.to_thread(self._begun, name, context)
+        """Yield a temporary file to fill; rename it at the end of the block, or delete it."""
+        target, part = await asyncio.to_thread(self._create_part, name, context)
         try:
             yield part
             await asyncio.to_thread(settle, part, target)
         finally:
             part.unlink(missing_ok=True)
 
-    def _begun(self, name: str, context: AttemptContext) -> tuple[Path, Path]:
-        """The file to be, and the one to fill until then."""
-        target = self._prepared(name)
-        mark = f".{target.name[:100]}.{context.run_id}"
-        # Of an attempt of this run that was killed.
-        for old in target.parent.glob(f"{glob_escaped(mark)}.*.part"):
+    def _create_part(self, name: str, context: AttemptContext) -> tuple[Path, Path]:
+        """Return the final path and a new temporary file."""
+        target = self._prepare_target(name)
+        prefix = f".{target.name[:100]}.{context.run_id}"
+        # Leftovers of killed attempts of this run.
+        for old in target.parent.glob(f"{glob_escaped(prefix)}.*.part"):
             old.unlink(missing_ok=True)
-        part = target.with_name(f"{mark}.{context.attempt}.part")
+        part = target.with_name(f"{prefix}.{context.attempt}.part")
         os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o644))
         return target, part
 
-    def _prepared(self, name: str) -> Path:
-        """The target, in folders that exist; each is looked at before the next is made."""
+    def _prepare_target(self, name: str) -> Path:
+        """Return the target; create its folders, each checked before the next is created."""
         root = self.root
         parent = root
         for part in PurePosixPath(name).parts[:-1]:
@@ -164,14 +163,14 @@ def glob_escaped(text: str) -> str:
 
 
 def settle(part: Path, target: Path) -> None:
-    """Give the file its name; in a thread, because a disk takes its time."""
+    """Sync the file and rename it. Runs in a thread, because disks are slow."""
     sync(part)
     part.replace(target)
     sync(target.parent)
 
 
 def sync(path: Path) -> None:
-    """Make it survive a power cut."""
+    """Flush a file or folder to disk, so that it survives a power cut."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

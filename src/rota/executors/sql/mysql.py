@@ -1,7 +1,7 @@
-"""MySQL and MariaDB through PyMySQL, in a thread. Room: executors/sql.
+"""Implements `Session` for MySQL and MariaDB, through PyMySQL in a thread.
 
-Rows are read as they come, never all at once. A statement is stopped with `KILL QUERY` on a second
-connection. Files of the worker are out of reach: `load data local` stays off.
+Rows are read as they arrive, never all at once. `KILL QUERY` on a second connection stops a
+statement. Statements cannot read the worker's files: `load data local` stays off.
 """
 
 import contextlib
@@ -18,15 +18,15 @@ from rota.executors.sql.session import CONNECTING, Answer, Column, Row, Threaded
 from rota.executors.sql.values import given, in_utc
 
 PORT: Final = 3306
-# Too many connections, shutdown, lock wait, deadlock, killed, interrupted, record changed; then
-# those of the client: no server, server gone, connection lost.
+# Server: too many connections, shutdown, lock wait, deadlock, killed, interrupted, record changed.
+# Client: no server, server gone, connection lost.
 PASSING: Final = frozenset(
     {1020, 1040, 1053, 1158, 1159, 1160, 1161, 1203, 1205, 1213, 1317, 1927, 2002, 2003, 2006, 2013}
 )
 EVERY_ROW: Final = 2**64 - 1
 BINARY: Final = 63
 
-# The numbers of the protocol; text and blobs share theirs and differ by character set.
+# Type numbers of the protocol; text and blobs share numbers and differ by character set.
 TYPES: Final[Mapping[int, str]] = MappingProxyType(
     {
         1: "INTEGER",
@@ -66,23 +66,23 @@ class MysqlSession(Threaded):
         return await session.connected()
 
     def connect(self) -> None:
-        self._conn = self._connected()
+        self._conn = self._open_connection()
 
-    def _connected(self) -> Any:
+    def _open_connection(self) -> Any:
         import pymysql  # noqa: PLC0415
         from pymysql.constants import CLIENT  # noqa: PLC0415
 
-        where, options = self._connection, self._connection.options
+        connection, options = self._connection, self._connection.options
         tls: dict[str, Any] = {
             name: options[name] for name in ("ssl_ca", "ssl_cert", "ssl_key") if name in options
         }
         return bounded_connection()(
-            host=where.host or "localhost",
-            port=where.port or PORT,
+            host=connection.host or "localhost",
+            port=connection.port or PORT,
             unix_socket=options.get("unix_socket"),
-            user=where.user,
-            password=where.password or "",
-            database=where.path.strip("/") or None,
+            user=connection.user,
+            password=connection.password or "",
+            database=connection.path.strip("/") or None,
             charset="utf8mb4",
             connect_timeout=int(CONNECTING),
             autocommit=False,
@@ -94,9 +94,9 @@ class MysqlSession(Threaded):
         )
 
     async def begin(self, *, read_only: bool = False) -> None:
-        await self.call(self._plainly, f"start transaction{' read only' if read_only else ''}")
+        await self.call(self._execute, f"start transaction{' read only' if read_only else ''}")
 
-    def _plainly(self, text: str) -> None:
+    def _execute(self, text: str) -> None:
         with self._conn.cursor() as cursor:
             cursor.execute(text)
 
@@ -111,14 +111,14 @@ class MysqlSession(Threaded):
             return await self.call(read_piece, cursor.fetchmany, size)
 
         fields = cursor._result.fields  # noqa: SLF001 - the description has no character set
-        columns = tuple(Column(name=one.name, type=type_of(one)) for one in fields)
+        columns = tuple(Column(name=field.name, type=type_of(field)) for field in fields)
         return Answer(columns=columns, fetch=fetch)
 
     def _run(self, text: str, values: Sequence[object], most: int | None) -> Any:
         if self._cursor is not None:
             self._cursor.close()
         cursor = self._cursor = self._conn.cursor()
-        # What is not going to be read must not be sent: an unread row blocks the connection.
+        # The server must not send rows that are not read: an unread row blocks the connection.
         limit = EVERY_ROW if most is None else most + 1
         cursor.execute(f"set session sql_select_limit = {limit}")
         cursor.execute(text, fitting(values) or None)
@@ -130,7 +130,7 @@ class MysqlSession(Threaded):
     def _run_many(self, text: str, rows: Sequence[Sequence[object]]) -> None:
         import pymysql  # noqa: PLC0415
 
-        # Joins the rows into few statements, which is what makes it fast.
+        # This cursor joins the rows into few statements, which makes it fast.
         with self._conn.cursor(pymysql.cursors.Cursor) as cursor:
             cursor.executemany(text, [fitting(row) for row in rows])
 
@@ -140,29 +140,29 @@ class MysqlSession(Threaded):
     async def rollback(self) -> None:
         await self.call(self._end, self._conn.rollback)
 
-    def _end(self, how: Callable[[], None]) -> None:
-        # Reads what is left of the last answer; it was limited when the statement was sent.
+    def _end(self, end: Callable[[], None]) -> None:
+        # Closing reads the rest of the last result, which was limited when the statement was sent.
         if self._cursor is not None:
             self._cursor.close()
-        how()
+        end()
 
     def interrupt(self) -> None:
         if self._conn is None:
             return
-        with contextlib.closing(self._connected()) as other, other.cursor() as cursor:
+        with contextlib.closing(self._open_connection()) as other, other.cursor() as cursor:
             cursor.execute(f"kill query {self._conn.thread_id()}")
 
     def abandon(self) -> None:
-        # The server is out of reach, and the thread waits for it.
+        # The server is unreachable, and the thread waits for it.
         with contextlib.suppress(OSError, AttributeError):
             self._conn._sock.shutdown(socket.SHUT_RDWR)  # noqa: SLF001
 
     def let_go(self) -> None:
         if self._conn is not None:
-            # A polite end would read the rest of an unread answer first; so would the answer's own.
-            answer = self._conn._result  # noqa: SLF001
-            if answer is not None:
-                answer.unbuffered_active = False
+            # A regular close, of the connection or the result, would read the unread rows first.
+            result = self._conn._result  # noqa: SLF001
+            if result is not None:
+                result.unbuffered_active = False
             self._conn._force_close()  # noqa: SLF001
 
     @contextlib.contextmanager
@@ -180,21 +180,22 @@ class MysqlSession(Threaded):
         except OSError as error:
             raise DatabaseFault(type_="connection", message=str(error), final=False) from None
         except (TypeError, ValueError) as error:
-            # Its own formatting complains so about the number of parameters.
-            message = f"the parameters do not fit the statement: {error}"
+            # PyMySQL formats parameters itself and fails like this if their number is wrong.
+            message = f"the parameters do not match the statement: {error}"
             raise DatabaseFault(type_="wrong parameter", message=message, final=True) from None
 
 
 @functools.cache
 def bounded_connection() -> Any:
-    """Return PyMySQL's class of connections, with a bound on what the server may send as one row:
-    a packet of the full length means that the row has 16 MiB or more, and is refused unread.
+    """Return PyMySQL's connection class with a limit on the size of one row.
+
+    A packet of full length means that the row has 16 MiB or more; it is refused unread.
     """
     from pymysql import connections  # noqa: PLC0415
 
     base: Any = connections.Connection
 
-    class BoundedConnection(base):  # type: ignore[misc] # an extra without types
+    class BoundedConnection(base):  # type: ignore[misc] # an untyped optional dependency
         def _read_bytes(self, num_bytes: int) -> Any:
             if num_bytes >= connections.MAX_PACKET_LEN:
                 self._force_close()

@@ -1,4 +1,4 @@
-"""Opens and closes the session of a connection. Room: executors/sql."""
+"""Opens and closes the session of a connection."""
 
 import contextlib
 from collections.abc import AsyncIterator, Mapping
@@ -22,7 +22,7 @@ SESSIONS: Final[Mapping[Dialect, type[Session]]] = {
 
 @contextlib.asynccontextmanager
 async def session_of(connection: Connection) -> AsyncIterator[Session]:
-    """A session that is closed at the end. What fails says the connection's name and no secret."""
+    """Open a session for a block. Errors contain the connection's name and no secret."""
     if connection.dialect is None:
         raise LookupError(connection.name)
     try:
@@ -32,5 +32,5 @@ async def session_of(connection: Connection) -> AsyncIterator[Session]:
         finally:
             await session.close()
     except DatabaseFault as fault:
-        said = f"{connection.name}: {hidden(connection, fault.message)}"
-        raise Fault(type_=fault.type, message=said, final=fault.final) from None
+        message = f"{connection.name}: {hidden(connection, fault.message)}"
+        raise Fault(type_=fault.type, message=message, final=fault.final) from None

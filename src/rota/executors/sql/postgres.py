@@ -1,8 +1,8 @@
-"""PostgreSQL through asyncpg. Room: executors/sql.
+"""Implements `Session` for PostgreSQL, through asyncpg.
 
 asyncpg asks the server to cancel a statement whose caller was cancelled; closing waits for that.
-Parameters come from JSON, and the server says which types it wants, so texts become dates and
-decimals here.
+Parameters come from JSON, and the server reports the types that it expects, so this module converts
+texts to dates and decimals.
 """
 
 import asyncio
@@ -27,9 +27,9 @@ from rota.executors.sql.values import JsonText, in_utc, plain
 # Connection, transaction rollback (serialization, deadlock), resources, system, internal; then
 # query_canceled, shutdowns, lock_not_available.
 PASSING_CLASSES: Final = ("08", "40", "53", "58", "XX")
-# Rows of the first fetch: nobody knows yet how large a row is.
+# Rows of the first fetch, before the size of a row is known.
 FIRST_ROWS: Final = 20
-# What takes longer to decode than a loop may be blocked is decoded in a thread.
+# Larger fetches are decoded in a thread, because they would block the event loop for too long.
 INLINE_MAX_BYTES: Final = 256 * 1024
 PASSING: Final = frozenset({"57014", "57P01", "57P02", "57P03", "55P03", "25P03"})
 
@@ -73,7 +73,7 @@ class PostgresSession(Session):
             conn = await asyncpg.connect(
                 connection.url,
                 timeout=CONNECTING,
-                # A pooler between us and the server may not keep statements.
+                # A connection pooler may not keep prepared statements.
                 statement_cache_size=0,
                 server_settings={"application_name": "rota"},
             )
@@ -86,7 +86,7 @@ class PostgresSession(Session):
             )
             await self._transaction.start()
             if read_only:
-                # After a first query, `set transaction read write` is refused.
+                # After a first query, the server refuses `set transaction read write`.
                 await self._conn.execute("select 1")
 
     async def run(
@@ -94,7 +94,7 @@ class PostgresSession(Session):
         text: str,
         values: Sequence[object] = (),
         *,
-        most: int | None = None,  # noqa: ARG002 - rows come as they are asked for
+        most: int | None = None,  # noqa: ARG002 - rows are fetched on demand
     ) -> Answer:
         with self._bounded():
             prepared = await self._conn.prepare(text)
@@ -104,8 +104,10 @@ class PostgresSession(Session):
                 await prepared.fetch(*bound)
                 return Answer(affected=affected(prepared.get_statusmsg()))
             cursor = await prepared.cursor(*bound)
-        columns = tuple(Column(name=one.name, type=type_of(one.type)) for one in attributes)
-        structured = [at for at, one in enumerate(attributes) if one.type.name in {"json", "jsonb"}]
+        columns = tuple(Column(name=attr.name, type=type_of(attr.type)) for attr in attributes)
+        structured = [
+            index for index, attr in enumerate(attributes) if attr.type.name in {"json", "jsonb"}
+        ]
 
         pace = Pace()
 
@@ -121,7 +123,7 @@ class PostgresSession(Session):
 
     @contextlib.contextmanager
     def _bounded(self) -> Iterator[None]:
-        """Translate errors inside; a connection that received too much was ended for that."""
+        """Translate errors; report a value that exceeded the byte budget as such."""
         self._budget.restart()
         try:
             with translating():
@@ -160,24 +162,25 @@ def translating() -> Iterator[None]:
     except asyncpg.PostgresError as error:
         state = error.sqlstate or ""
         passing = state in PASSING or state.startswith(PASSING_CLASSES)
-        type_, said = f"sqlstate {state}", error.as_dict()
-        message = " ".join(filter(None, (said.get("message"), said.get("detail"))))
+        type_, fields = f"sqlstate {state}", error.as_dict()
+        message = " ".join(filter(None, (fields.get("message"), fields.get("detail"))))
         raise DatabaseFault(type_=type_, message=message or str(error), final=not passing) from None
     except TimeoutError:
-        raise DatabaseFault(type_="connection", message="no answer in time", final=False) from None
+        message = "no response in time"
+        raise DatabaseFault(type_="connection", message=message, final=False) from None
     except (OSError, asyncpg.InternalClientError) as error:
         raise DatabaseFault(
             type_="connection", message=str(error) or repr(error), final=False
         ) from None
     except asyncpg.InterfaceError as error:
-        # A closed connection and a parameter of the wrong type come as the same class.
+        # asyncpg uses the same class for a closed connection and a parameter of the wrong type.
         lost = "closed" in str(error)
         type_ = "connection" if lost else "wrong parameter"
         raise DatabaseFault(type_=type_, message=str(error), final=not lost) from None
 
 
 def type_of(type_: Any) -> str | None:
-    """DuckDB's name of a type; numeric has a scale that only its values tell."""
+    """Return DuckDB's name of a type; None for numeric, whose scale only its values show."""
     if type_.name.endswith("[]"):
         return "JSON"
     return None if type_.name == "numeric" else TYPES.get(type_.name, "VARCHAR")
@@ -185,7 +188,7 @@ def type_of(type_: Any) -> str | None:
 
 @dataclass(slots=True)
 class Pace:
-    """How many rows to ask for at once: few at first, then as many as fit into a piece."""
+    """Decides how many rows to fetch at once: few at first, then as many as fit into a piece."""
 
     row_bytes: float = PIECE_MAX_BYTES / FIRST_ROWS
 
@@ -214,7 +217,7 @@ def decoded(row: Row, structured: Sequence[int]) -> Row:
 
 
 def affected(status: str | None) -> int | None:
-    """`INSERT 0 5` and `UPDATE 3` end with the number; `CREATE TABLE` has none."""
+    """Return the number of rows in a status such as `INSERT 0 5`; `CREATE TABLE` has none."""
     number = (status or "").rpartition(" ")[2]
     return int(number) if number.isdigit() else None
 
@@ -237,14 +240,14 @@ READERS: Final[Mapping[str, Callable[[str], object]]] = MappingProxyType(
 
 def bind(wanted: Sequence[Any], values: Sequence[object]) -> list[object]:
     if len(wanted) != len(values):
-        message = f"the statement has {len(wanted)} parameters, the job gives {len(values)}"
+        message = f"the statement has {len(wanted)} parameters, but the job has {len(values)}"
         raise DatabaseFault(type_="wrong parameter", message=message, final=True)
     pairs = zip(wanted, values, strict=True)
     return [fitting(type_.name, value, at) for at, (type_, value) in enumerate(pairs, 1)]
 
 
 def fitting(type_: str, value: object, at: int) -> object:
-    """A value from JSON as the type that the server wants."""
+    """Convert a value from JSON to the type that the server expects."""
     if isinstance(value, JsonText):
         return value
     if isinstance(value, str) and type_ in READERS:
@@ -252,7 +255,7 @@ def fitting(type_: str, value: object, at: int) -> object:
     if isinstance(value, datetime) and type_ == "timestamp":
         return in_utc(value)
     if isinstance(value, datetime) and type_ == "timestamptz":
-        # Without a zone it is UTC here, as everywhere; asyncpg would take the worker's.
+        # Without a zone it is UTC, as everywhere in Rota; asyncpg would use the worker's zone.
         return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
     if isinstance(value, datetime) and type_ != "date":
         return value.isoformat()
@@ -267,5 +270,5 @@ def read(type_: str, value: str, at: int) -> object:
     try:
         return READERS[type_](value)
     except (ValueError, InvalidOperation):
-        message = f"parameter {at} must be a text that can be read as {type_}"
+        message = f"parameter {at} cannot be parsed as {type_}"
         raise DatabaseFault(type_="wrong parameter", message=message, final=True) from None

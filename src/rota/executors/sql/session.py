@@ -1,9 +1,8 @@
-"""One connection to a database, whichever it is, for the length of one attempt.
+"""Defines the interface to a database connection for one attempt.
 
-Room: executors/sql. A session begins one transaction, runs statements, hands out rows in pieces,
-and ends. Whoever is cancelled meanwhile only lets the error pass: a statement that runs on the
-server is stopped there (`Threaded`, and asyncpg by itself), and what was not committed is undone
-by closing.
+A session begins one transaction, runs statements, returns rows in pieces, and ends. A cancelled
+caller just propagates the error: the session stops a statement that runs on the server (`Threaded`,
+and asyncpg by itself), and closing rolls back uncommitted changes.
 """
 
 import asyncio
@@ -20,17 +19,17 @@ from rota.executors.sql.connections import Connection, Dialect
 T = TypeVar("T")
 Row = tuple[Any, ...]
 
-# How long connecting may take; a job's own limit may be shorter.
+# Seconds that connecting may take; a job's own timeout may be shorter.
 CONNECTING: Final = 10.0
 CLOSING: Final = 2.0
-# An interruption that comes before the statement has begun is lost, so it is said again.
+# Seconds between interrupts: one that comes before the statement has begun is lost.
 AGAIN: Final = 0.1
 PATIENCE: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """`type` is DuckDB's name for it where the driver tells enough, else None."""
+    """A column of a result. `type` is DuckDB's name of its type, None if it is unknown."""
 
     name: str
     type: str | None = None
@@ -38,7 +37,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a statement gave: rows to fetch if it has columns, else how many rows it touched."""
+    """The result of a statement: rows to fetch if it has columns, else the affected rows."""
 
     columns: tuple[Column, ...] = ()
     affected: int | None = None
@@ -52,7 +51,7 @@ class Answer:
 
 
 class Session(ABC):
-    """See the module. `begin` comes first; without `commit`, closing undoes everything."""
+    """A connection of one attempt. Call `begin` first; without `commit`, closing rolls back."""
 
     dialect: ClassVar[Dialect]
 
@@ -67,11 +66,11 @@ class Session(ABC):
     async def run(
         self, text: str, values: Sequence[object] = (), *, most: int | None = None
     ) -> Answer:
-        """Carry out one statement; `most` is how many rows anybody is going to ask for."""
+        """Run one statement; `most` is the number of rows that the caller will fetch."""
 
     @abstractmethod
     async def run_many(self, text: str, rows: Sequence[Sequence[object]]) -> None:
-        """The same statement for many rows."""
+        """Run the same statement for many rows."""
 
     @abstractmethod
     async def commit(self) -> None: ...
@@ -81,19 +80,20 @@ class Session(ABC):
 
     @abstractmethod
     async def close(self) -> None:
-        """Let go; undoes what was not committed and stops what still runs."""
+        """Close the connection; rolls back uncommitted changes and stops a running statement."""
 
     @contextlib.asynccontextmanager
     async def transaction(self, *, read_only: bool = False) -> AsyncIterator[None]:
-        """A failure inside is not rolled back here: the session is closed after it anyway."""
+        """Run a block in a transaction. An error needs no rollback: the session closes after it."""
         await self.begin(read_only=read_only)
         yield
         await self.commit()
 
 
 class Threaded(Session):
-    """A session over a driver that blocks: it has one thread of its own, and all calls are made
-    there. Cancelling calls `interrupt` from another thread until the call has ended.
+    """A session over a blocking driver, which is called in one thread of the session.
+
+    A cancellation calls `interrupt` from another thread until the call has ended.
     """
 
     def __init__(self) -> None:
@@ -105,10 +105,10 @@ class Threaded(Session):
 
     @abstractmethod
     def interrupt(self) -> None:
-        """Stop the running statement; called from another thread, may block for a moment."""
+        """Stop the running statement; called from another thread, may block briefly."""
 
     def abandon(self) -> None:
-        """When interrupting did not help: end the waiting of the thread by force."""
+        """Force the thread to stop waiting, if interrupting did not help."""
 
     @abstractmethod
     def let_go(self) -> None:
@@ -116,7 +116,7 @@ class Threaded(Session):
 
     @abstractmethod
     def translating(self) -> contextlib.AbstractContextManager[None]:
-        """Make a `Fault` of what the driver raises."""
+        """Translate the driver's exceptions into `Fault`."""
 
     async def connected(self) -> Self:
         try:
@@ -128,43 +128,43 @@ class Threaded(Session):
 
     async def call(self, work: Callable[..., T], *args: Any, **named: Any) -> T:
         loop = asyncio.get_running_loop()
-        made = functools.partial(self._translated, work, *args, **named)
-        future = loop.run_in_executor(self._thread, made)
+        task = functools.partial(self._run_translated, work, *args, **named)
+        future = loop.run_in_executor(self._thread, task)
         try:
             return await asyncio.shield(future)
         except asyncio.CancelledError:
             await self._stop(future)
             raise
 
-    def _translated(self, work: Callable[..., T], *args: Any, **named: Any) -> T:
+    def _run_translated(self, work: Callable[..., T], *args: Any, **named: Any) -> T:
         with self.translating():
             return work(*args, **named)
 
     async def _stop(self, running: "asyncio.Future[Any]") -> None:
-        """Interrupt until the call has ended. Nobody is going to ask how it did."""
+        """Interrupt until the call has ended; its result is ignored."""
         running.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
         loop = asyncio.get_running_loop()
-        end, saying = loop.time() + PATIENCE, None
+        end, interrupting = loop.time() + PATIENCE, None
         while not running.done() and loop.time() < end:
-            if saying is None or saying.done():
-                saying = loop.run_in_executor(None, self._interrupt_quietly)
+            if interrupting is None or interrupting.done():
+                interrupting = loop.run_in_executor(None, self._interrupt_quietly)
             await asyncio.wait([running], timeout=AGAIN)
         if not running.done():
             self.abandon()
 
     def _interrupt_quietly(self) -> None:
-        # The server may be gone, and then there is nothing to stop.
+        # If the server is gone, there is nothing to stop.
         with contextlib.suppress(Exception):
             self.interrupt()
 
     async def close(self) -> None:
         loop = asyncio.get_running_loop()
-        gone = loop.run_in_executor(self._thread, self._let_go_quietly)
+        closing = loop.run_in_executor(self._thread, self._let_go_quietly)
         self._thread.shutdown(wait=False)
-        await asyncio.wait([gone], timeout=AGAIN)
-        if not gone.done():
-            # Something still runs there: who called it was cancelled twice.
-            await self._stop(gone)
+        await asyncio.wait([closing], timeout=AGAIN)
+        if not closing.done():
+            # A statement still runs in the thread: its caller was cancelled twice.
+            await self._stop(closing)
 
     def _let_go_quietly(self) -> None:
         with contextlib.suppress(Exception):

@@ -1,6 +1,6 @@
-"""Turns the payload of an SQL job into statements. Room: executors/sql.
+"""Parses the payload of an SQL job into statements.
 
-The fields are those of `SqlPayload`. Whether a table exists is seen when the statement runs.
+`SqlPayload` defines the fields. Whether a table exists turns out when the statement runs.
 """
 
 from dataclasses import dataclass
@@ -45,61 +45,61 @@ def read_query(
     payload: object, connections: Connections, folder: Folder, tenant: str = DEFAULT_TENANT
 ) -> Query:
     example = '{"connection": "shop", "query": "select 1"}'
-    given = read_payload(SqlPayload, payload, example=example)
-    connection = connections.database(given.connection)
+    fields = read_payload(SqlPayload, payload, example=example)
+    connection = connections.database(fields.connection)
     if connection.dialect is None:
         raise LookupError(connection.name)
-    output = read_output(given, folder, tenant)
-    reads = given.read_only or connection.read_only
+    output = read_output(fields, folder, tenant)
+    reads = fields.read_only or connection.read_only
     return Query(
         connection=connection,
-        statements=read_statements(given, connection.dialect, reads=reads),
-        is_list=given.statements is not None,
-        keeps_rows=given.result != "none" and output is None,
+        statements=read_statements(fields, connection.dialect, reads=reads),
+        is_list=fields.statements is not None,
+        keeps_rows=fields.result != "none" and output is None,
         output=output,
-        max_rows=given.max_rows,
-        timeout=parse_timeout(given.timeout),
+        max_rows=fields.max_rows,
+        timeout=parse_timeout(fields.timeout),
         read_only=reads,
     )
 
 
 def read_statements(payload: SqlPayload, dialect: Dialect, *, reads: bool) -> tuple[Statement, ...]:
     if (payload.query is None) == (payload.statements is None):
-        raise InvalidInput("query", payload.query, "a query, or a list of statements")
+        raise InvalidInput("query", payload.query, "expected either query or statements")
     if payload.statements is None:
         only = SqlStatement(query=payload.query or "", parameters=payload.parameters)
         return (read_one(only, "", dialect, reads=reads),)
     if payload.parameters is not None:
-        wanted = 'beside a query; a statement has its own: {"query": …, "parameters": …}'
+        wanted = 'expected parameters per statement: {"query": …, "parameters": …}'
         raise InvalidInput("parameters", payload.parameters, wanted)
     return tuple(
-        read_one(each, f"statements[{at}].", dialect, reads=reads)
-        for at, each in enumerate(payload.statements)
+        read_one(statement, f"statements[{index}].", dialect, reads=reads)
+        for index, statement in enumerate(payload.statements)
     )
 
 
 def read_one(value: str | SqlStatement, place: str, dialect: Dialect, *, reads: bool) -> Statement:
-    one = SqlStatement(query=value) if isinstance(value, str) else value
+    fields = SqlStatement(query=value) if isinstance(value, str) else value
     return read_statement(
-        one.query, one.parameters, field=f"{place}query", dialect=dialect, reads=reads
+        fields.query, fields.parameters, field=f"{place}query", dialect=dialect, reads=reads
     )
 
 
 def read_output(payload: SqlPayload, folder: Folder, tenant: str) -> Output | None:
     file = payload.file
     if payload.result is not None and (payload.result == "file") != (file is not None):
-        raise InvalidInput("file", file, 'a file beside "result": "file"')
+        raise InvalidInput("file", file, 'file and "result": "file" must be used together')
     if file is None:
         return None
     name = read_file_name(file.path, field="file.path")
     if is_pattern(name.text):
-        raise InvalidInput("file.path", name.text, "the name of one file")
+        raise InvalidInput("file.path", name.text, "expected the name of one file")
     folder.require(field="file", tenant=tenant)
     return Output(name=name, format=choose_format(file.format, name, "file.format"))
 
 
 def choose_format(given: FileFormat | None, name: FileName, field: str) -> FileFormat:
-    """Return the format that is given, or else the one that the name ends with."""
+    """Return the given format. Default: the format of the name's extension."""
     if given is not None:
         return given
     ending = name.text.rpartition(".")[2].lower()
@@ -107,7 +107,7 @@ def choose_format(given: FileFormat | None, name: FileName, field: str) -> FileF
     for known in FORMATS:
         if ending == known:
             return known
-    raise InvalidInput(field, ending, f"one of {', '.join(FORMATS)}")
+    raise InvalidInput(field, ending, f"expected one of {', '.join(FORMATS)}")
 
 
 def parse_timeout(text: str | None) -> timedelta | None:

@@ -1,8 +1,8 @@
-"""SQLite through the standard library. Room: executors/sql.
+"""Implements `Session` for SQLite, through the standard library.
 
-A statement must not reach another file: attaching (and `vacuum into`, which attaches) and loading
-code are refused. So is every pragma that is not known to be harmless. The file must exist; a job
-does not make databases by a misspelt setting. A value has at most `VALUE_MAX_BYTES`.
+A statement must not access another file: attaching (and `vacuum into`, which attaches) and loading
+code are refused, and so is every pragma that is not known to be harmless. The file must exist, so
+that a misspelt setting does not create a database. A value has at most `VALUE_MAX_BYTES`.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from rota.executors.sql.values import given
 
 BUSY: Final = 2.0
 TOO_LARGE: Final = "SQLITE_TOOBIG"
-# Pragmas that only tell something. Those of the second set may be set as well.
+# Pragmas that only read; those of the second set may also be set.
 READABLE_PRAGMAS: Final = frozenset(
     {
         *("application_id", "collation_list", "compile_options", "data_version", "encoding"),
@@ -33,7 +33,7 @@ READABLE_PRAGMAS: Final = frozenset(
 SETTABLE_PRAGMAS: Final = frozenset(
     {"application_id", "defer_foreign_keys", "foreign_keys", "optimize", "user_version"}
 )
-# Their value is a name to tell about, or how many errors to tell.
+# Pragmas whose value is the name to describe, or the number of errors to report.
 ASKING_PRAGMAS: Final = frozenset(
     {
         *("foreign_key_check", "foreign_key_list", "index_info", "index_list", "index_xinfo"),
@@ -71,15 +71,15 @@ class SqliteSession(Threaded):
         except sqlite3.Error as error:
             if "unable to open" not in str(error):
                 raise
-            message = "its file is not there or may not be opened"
+            message = "the database file does not exist or cannot be opened"
             raise DatabaseFault(type_="no database", message=message, final=True) from None
         self._conn.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, VALUE_MAX_BYTES)
         self._conn.set_authorizer(self._authorize)
 
-    def _authorize(self, action: int, *given: Any) -> int:
+    def _authorize(self, action: int, *arguments: Any) -> int:
         if self._is_own_pragma and action == sqlite3.SQLITE_PRAGMA:
             return sqlite3.SQLITE_OK
-        return authorize(action, *given)
+        return authorize(action, *arguments)
 
     @property
     def conn(self) -> sqlite3.Connection:
@@ -96,7 +96,7 @@ class SqliteSession(Threaded):
             self.conn.execute(f"pragma query_only = {'on' if read_only else 'off'}")
         finally:
             self._is_own_pragma = False
-        # Taking the lock at once: a reader that becomes a writer cannot wait, it fails.
+        # Take the write lock at once: a reader that becomes a writer fails instead of waiting.
         writes = not read_only and self._mode == "rw"
         self.conn.execute("begin immediate" if writes else "begin")
 
@@ -105,12 +105,12 @@ class SqliteSession(Threaded):
         text: str,
         values: Sequence[object] = (),
         *,
-        most: int | None = None,  # noqa: ARG002 - rows come as they are asked for
+        most: int | None = None,  # noqa: ARG002 - rows are fetched on demand
     ) -> Answer:
         cursor = await self.call(self._run, text, values)
         if cursor.description is None:
             return Answer(affected=None if cursor.rowcount < 0 else cursor.rowcount)
-        columns = tuple(Column(name=one[0]) for one in cursor.description)
+        columns = tuple(Column(name=field[0]) for field in cursor.description)
 
         async def fetch(size: int) -> list[Row]:
             return await self.call(read_piece, cursor.fetchmany, size)
@@ -155,11 +155,11 @@ class SqliteSession(Threaded):
 
 
 def authorize(action: int, name: str | None, value: str | None, *_: Any) -> int:
-    """Tell SQLite whether a statement of a job may do this."""
-    refused = action in {sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH}
+    """Return SQLite's code for whether a statement of a job may do this."""
+    is_denied = action in {sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH}
     if action == sqlite3.SQLITE_PRAGMA:
-        refused = not is_harmless_pragma((name or "").lower(), value)
-    return sqlite3.SQLITE_DENY if refused else sqlite3.SQLITE_OK
+        is_denied = not is_harmless_pragma((name or "").lower(), value)
+    return sqlite3.SQLITE_DENY if is_denied else sqlite3.SQLITE_OK
 
 
 def is_harmless_pragma(name: str, value: str | None) -> bool:

@@ -1,9 +1,8 @@
-"""Rows of any database on their way into DuckDB: lines of JSON in a file, and the types of the
-columns.
+"""Stages rows of any database for DuckDB: JSON lines in a file, and the types of the columns.
 
-Room: executors/sql. DuckDB reads such a file faster than Python could hand over rows, and a file
-does not need memory. Where a driver does not tell a type (decimals without their scale, SQLite) it
-is taken from the values that were seen.
+DuckDB reads such a file faster than Python could pass rows to it, and a file needs no memory. A
+type that a driver does not report (decimals without their scale, SQLite) is inferred from the
+values.
 """
 
 import math
@@ -23,7 +22,7 @@ from rota.executors.sql.session import Column, Row
 from rota.executors.sql.values import plain
 
 MOST_DIGITS: Final = 38
-# DuckDB takes twice as much memory as the longest line may have.
+# Bytes; DuckDB uses twice as much memory as the longest allowed line.
 LEAST_ROW: Final = 1024 * 1024
 KINDS: Final = (
     (bool, "BOOLEAN"),
@@ -43,7 +42,7 @@ KINDS: Final = (
 
 @dataclass(slots=True)
 class Seen:
-    """What the values of one column were."""
+    """Infers the type of one column from its values."""
 
     kinds: set[str] = field(default_factory=set)
     whole: int = 0
@@ -84,7 +83,7 @@ class Seen:
 
 
 class Staging:
-    """A file of rows, `most` bytes at most. Fill it, leave the block, then ask `selecting`."""
+    """A file of rows, `most` bytes at most. Fill it, leave the block, then call `selecting`."""
 
     def __init__(
         self,
@@ -95,12 +94,12 @@ class Staging:
         most: int | None = None,
     ) -> None:
         refuse_doubles([column.name for column in columns])
-        given = types or {}
+        overrides = types or {}
         self.path = path
         self.rows = 0
         self._longest = LEAST_ROW
         self._names = [column.name for column in columns]
-        self._types = [given.get(column.name, column.type) for column in columns]
+        self._types = [overrides.get(column.name, column.type) for column in columns]
         self._seen = [Seen() for _ in columns]
         self._keys = [f"c{at}" for at in range(len(columns))]
         self._encode = msgspec.json.Encoder().encode
@@ -129,7 +128,7 @@ class Staging:
             self._file.write(line)
         self.rows += len(rows)
         if self._most is not None and self._file.tell() > self._most:
-            message = "the rows need more disk than executors.etl_disk"
+            message = "the rows need more disk than executors.etl_disk allows"
             raise Fault(type_="too large", message=message, final=True)
 
     @property
@@ -138,9 +137,9 @@ class Staging:
         return [type_ or seen.type for type_, seen in pairs]
 
     def selecting(self) -> str:
-        """A query that gives the rows back in their order, with names and types."""
+        """Return a query that yields the rows in order, with names and types."""
         types = self.types
-        # Bytes travel as hexadecimal digits.
+        # Bytes are staged as hexadecimal digits.
         read = ["VARCHAR" if type_ == "BLOB" else type_ for type_ in types]
         listed = ", ".join(
             f"{key}: {text_of(type_)}" for key, type_ in zip(self._keys, read, strict=True)
@@ -176,6 +175,6 @@ def refuse_doubles(names: Sequence[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if not name or name.lower() in seen:
-            message = f"every column needs a name of its own; {name!r} comes twice or is empty"
+            message = f"every column needs a unique name; {name!r} is empty or occurs twice"
             raise Fault(type_="column names", message=message, final=True)
         seen.add(name.lower())

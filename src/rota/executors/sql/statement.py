@@ -1,11 +1,11 @@
-"""SQL text and its parameters, bound and never formatted into the text. Room: executors/sql.
+"""Binds the parameters of SQL statements; values are never formatted into the text.
 
-A list is bound by position, with the marks of the database: `$1` in PostgreSQL, `?` in the others.
-An object is bound by name, as `:name` in all of them; besides, `:rota_run_id` and its siblings
-(`FACTS`) are there without being given, so that a statement can be told its own idempotency key.
+A list is bound by position, with the placeholders of the database: `$1` in PostgreSQL, `?` in the
+others. An object is bound by name, as `:name` in all of them. `:rota_run_id` and the other `FACTS`
+are always available, so that a statement can use its own idempotency key.
 
-To find the marks, text is read just as far as needed: what stands in quotes, comments and dollar
-quotes is left alone, and so are casts (`::date`) and slices (`[1:2]`).
+To find placeholders, the scanner skips quoted text, comments and dollar quotes, and ignores casts
+(`::date`) and slices (`[1:2]`).
 """
 
 import re
@@ -24,7 +24,7 @@ FACTS: Final = (
     "rota_idempotency_key",
     "rota_scheduled_at",
 )
-# What is skipped, then the marks.
+# Text to skip, then the placeholders.
 SKIPPED: Final = (
     r"--[^\n]*|/\*.*?(?:\*/|\Z)|\$(?P<tag>[A-Za-z_]\w*|)\$.*?(?:\$(?P=tag)\$|\Z)|`[^`]*`|::"
 )
@@ -34,15 +34,15 @@ MYSQL_QUOTED: Final = r"""'(?:[^'\\]|''|\\.)*'|"(?:[^"\\]|""|\\.)*"|\#[^\n]*"""
 MARK: Final = r"""(?<![\w\]:'"]):(?P<name>[A-Za-z_]\w*)|(?P<position>\?)"""
 READER: Final = re.compile(f"{SKIPPED}|{QUOTED}|{MARK}", re.DOTALL | re.ASCII)
 MYSQL_READER: Final = re.compile(f"{SKIPPED}|{MYSQL_QUOTED}|{MARK}", re.DOTALL | re.ASCII)
-# Rota begins and ends the one transaction of a job.
+# Rota itself begins and ends the single transaction of a job.
 CONTROL: Final = re.compile(
     r"(?:\s|--[^\n]*\n|/\*.*?\*/|;)*"
     r"(begin|start\s+transaction|commit|rollback|end|abort|savepoint|release|prepare\s+transaction)\b",
     re.IGNORECASE | re.DOTALL,
 )
 
-# MySQL lets a session leave a transaction that only reads (`set autocommit = 1`), so there what
-# reads is known by its first word.
+# In MySQL a session can leave a read-only transaction (`set autocommit = 1`), so a read-only
+# statement is recognised by its first word.
 READING: Final = re.compile(
     r"(?:\s|--[^\n]*\n|\()*(select|show|with|explain|describe|desc|values|table)\b", re.IGNORECASE
 )
@@ -58,17 +58,19 @@ class Statement:
     parameters: tuple[object, ...] | Mapping[str, object]
 
     def bound(self, dialect: Dialect, context: AttemptContext) -> tuple[str, list[object]]:
-        """The text as the driver wants it, and the values in the order of its marks."""
+        """Return the text for the driver, and the values in the order of its placeholders."""
         if isinstance(self.parameters, tuple):
             return positioned(self.text, dialect), list(self.parameters)
-        return self._named(dialect, {**self.parameters, **facts(context)})
+        return self._bind_names(dialect, {**self.parameters, **facts(context)})
 
-    def _named(self, dialect: Dialect, given: Mapping[str, object]) -> tuple[str, list[object]]:
+    def _bind_names(
+        self, dialect: Dialect, values: Mapping[str, object]
+    ) -> tuple[str, list[object]]:
         used: list[str] = []
 
         def spell(name: str) -> str:
             if dialect is Dialect.POSTGRESQL:
-                # The same name is the same parameter, or its type is inferred twice.
+                # One parameter per name; otherwise the server infers its type twice.
                 if name not in used:
                     used.append(name)
                 return f"${used.index(name) + 1}"
@@ -77,12 +79,12 @@ class Statement:
 
         def replace(found: re.Match[str]) -> str:
             name = found["name"]
-            return spell(name) if name in given else percent(found[0], dialect)
+            return spell(name) if name in values else percent(found[0], dialect)
 
         text = rewritten(self.text, dialect, replace)
         if not used:
             return self.text, []
-        return text, [given[name] for name in used]
+        return text, [values[name] for name in used]
 
 
 def read_statement(
@@ -93,10 +95,11 @@ def read_statement(
     dialect: Dialect,
     reads: bool = False,
 ) -> Statement:
-    """`reads` is said of a job that must not change anything."""
+    """Parse a statement; `reads` is set for a job that must not change anything."""
     text = read_text(query, field)
     if reads and dialect is Dialect.MYSQL and READING.match(text) is None:
-        raise InvalidInput(field, query, "a query: this job, or its connection, may only read")
+        wanted = "expected a query: the job or its connection is read-only"
+        raise InvalidInput(field, query, wanted)
     if parameters is None or isinstance(parameters, Mapping):
         named = dict(parameters or {})
         refuse_names(text, named, dialect, f"{field} parameters")
@@ -106,28 +109,29 @@ def read_statement(
 
 def read_text(query: str, field: str) -> str:
     if not query.strip() or "\0" in query:
-        raise InvalidInput(field, query, "a statement of SQL")
+        raise InvalidInput(field, query, "expected an SQL statement")
     if found := CONTROL.match(query):
-        wanted = "no transaction of its own: all statements of a job are one already"
+        wanted = "remove it: all statements of a job already run in one transaction"
         raise InvalidInput(field, found[1], wanted)
     return query.strip().rstrip(";").rstrip()
 
 
 def refuse_names(text: str, given: Mapping[str, object], dialect: Dialect, field: str) -> None:
-    """A name without a value, and a value without a name, are both typing errors."""
+    """Refuse names without a value and values without a name: both are typing errors."""
     found = {match["name"] for match in reader(dialect).finditer(text) if match["name"]}
     for name in given:
         if name not in found:
-            raise InvalidInput(field, name, "a name that the statement uses, as :name")
+            raise InvalidInput(field, name, f"the statement does not use :{name}")
         if name in FACTS:
-            raise InvalidInput(field, name, "a name that Rota does not give itself")
+            raise InvalidInput(field, name, "reserved: Rota provides this parameter; remove it")
     unknown = sorted(found - set(given) - set(FACTS))
     if unknown and given:
-        raise InvalidInput(field, f":{unknown[0]}", f"one of {', '.join(sorted(given))}")
+        wanted = f"no value for this name; given names: {', '.join(sorted(given))}"
+        raise InvalidInput(field, f":{unknown[0]}", wanted)
 
 
 def facts(context: AttemptContext) -> dict[str, object]:
-    """What every statement may ask about its own run."""
+    """Return the parameters about the run that every statement may use."""
     return {
         "rota_run_id": str(context.run_id),
         "rota_job_id": str(context.job_id),
@@ -138,7 +142,7 @@ def facts(context: AttemptContext) -> dict[str, object]:
 
 
 def positioned(text: str, dialect: Dialect) -> str:
-    """PyMySQL alone has a mark of its own."""
+    """Replace `?` by the placeholder of PyMySQL; the other drivers accept the text as it is."""
     if dialect is not Dialect.MYSQL:
         return text
     return rewritten(
@@ -147,7 +151,7 @@ def positioned(text: str, dialect: Dialect) -> str:
 
 
 def rewritten(text: str, dialect: Dialect, replace: Replacing) -> str:
-    """The text with each piece that the reader finds replaced, and the rest kept."""
+    """Return the text with every match of the scanner replaced."""
     pieces: list[str] = []
     end = 0
     for found in reader(dialect).finditer(text):
@@ -161,5 +165,5 @@ def reader(dialect: Dialect) -> re.Pattern[str]:
 
 
 def percent(text: str, dialect: Dialect) -> str:
-    """PyMySQL looks for its marks with `%`, so others are doubled."""
+    """Double `%` for PyMySQL, which uses it in its placeholders."""
     return text.replace("%", "%%") if dialect is Dialect.MYSQL else text

@@ -1,8 +1,8 @@
-"""Values on their way between databases, JSON and files. Room: executors/sql.
+"""Converts values between databases, JSON and files.
 
-`plain` makes JSON of what a driver returned: numbers that a double cannot hold exactly (decimals)
-and instants become text, bytes become base64, what nobody foresaw becomes its text. `given` goes
-the other way, for drivers that take fewer types than another database has.
+One direction turns a driver's values into JSON: numbers that a double cannot represent exactly
+(decimals) and instants become text, bytes become base64, unknown types become their text. The other
+direction converts values for drivers that support fewer types than another database has.
 """
 
 import base64
@@ -17,13 +17,13 @@ from rota.core.time import durations
 
 
 class JsonText(str):
-    """A text that is JSON already, for a parameter of that type."""
+    """A text that is already JSON, for a parameter of that type."""
 
     __slots__ = ()
 
 
 def plain(value: object) -> Any:
-    """A value as JSON has it."""
+    """Convert a driver's value to JSON."""
     match value:
         case bool() | int() | None:
             return value
@@ -40,31 +40,31 @@ def plain(value: object) -> Any:
         case bytes() | bytearray() | memoryview():
             return base64.b64encode(bytes(value)).decode()
         case Mapping():
-            return {str(key): plain(one) for key, one in value.items()}
+            return {str(key): plain(item) for key, item in value.items()}
         case list() | tuple() | set() | frozenset():
-            return [plain(one) for one in value]
+            return [plain(item) for item in value]
         case _:
             return str(value).replace("\0", "�")
 
 
 def as_text(value: object) -> str | int | float | None:
-    """A value as a cell of a CSV file: as `plain`, with objects and lists as JSON text."""
-    made = plain(value)
-    if isinstance(made, bool):
-        return "true" if made else "false"
-    return json.dumps(made, ensure_ascii=False) if isinstance(made, dict | list) else made
+    """Convert a value to a cell of a CSV file: JSON values, with objects and lists as text."""
+    cell = plain(value)
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    return json.dumps(cell, ensure_ascii=False) if isinstance(cell, dict | list) else cell
 
 
 def given(value: object, *, instant: Callable[[datetime], object], exact: bool) -> object:
-    """A value for a driver that knows numbers, text and bytes. `instant` says what becomes of a
-    date with a time, `exact` whether decimals and durations may stay
-    as they are.
+    """Convert a value for a driver that supports only numbers, text and bytes.
+
+    `instant` converts a datetime; with `exact`, decimals and durations stay unchanged.
     """
     match value:
         case float() | bytes() | str() | bool() | None:
             return value
         case int():
-            # SQLite holds 64 bits; a longer number is kept as its digits.
+            # SQLite has 64 bits; a longer number becomes text.
             return value if -(2**63) <= value < 2**63 else str(value)
         case Decimal():
             return value if exact else str(value)
@@ -81,5 +81,5 @@ def given(value: object, *, instant: Callable[[datetime], object], exact: bool) 
 
 
 def in_utc(value: datetime) -> datetime:
-    """An instant as a clock in UTC shows it, for databases whose times know no zone."""
+    """Convert an instant to UTC without a zone, for databases whose times have no zone."""
     return value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)

@@ -1,7 +1,7 @@
-"""Rows of a query as a file: CSV, lines of JSON, or Parquet. Room: executors/sql.
+"""Writes the rows of a query to a file: CSV, JSON lines or Parquet.
 
-Written piece by piece as the rows come. Parquet is made by DuckDB from a staged file (staging.py),
-because it needs the types of whole columns.
+Rows are written piece by piece as they arrive. DuckDB creates Parquet from a staged file
+(staging.py), because Parquet needs the types of whole columns.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from rota.executors.sql.staging import Staging, refuse_doubles
 from rota.executors.sql.values import as_text, plain
 
 PIECE: Final = 2000
-# One row group at a time needs little; the rest of a wide one may spill.
+# One row group at a time needs little memory; a wide one may spill to disk.
 SMALL: Final = {"threads": 1, "memory_limit": "256MiB"}
 SPILLED: Final = "4GiB"
 
@@ -30,7 +30,7 @@ SPILLED: Final = "4GiB"
 async def write_rows(
     answer: Answer, output: Output, folder: Folder, context: AttemptContext
 ) -> int:
-    """How many rows there were."""
+    """Write the rows and return their number."""
     name = output.name.filled(context)
     async with folder.writing(name, context) as part:
         if output.format == "parquet":
@@ -58,7 +58,7 @@ def cells(row: Row) -> list[object]:
 
 def lines(names: Sequence[str], rows: Sequence[Row]) -> list[str]:
     objects = (dict(zip(names, map(plain, row), strict=True)) for row in rows)
-    return [f"{json.dumps(one, ensure_ascii=False)}\n" for one in objects]
+    return [f"{json.dumps(item, ensure_ascii=False)}\n" for item in objects]
 
 
 async def write_parquet(answer: Answer, part: Path) -> int:
@@ -67,13 +67,13 @@ async def write_parquet(answer: Answer, part: Path) -> int:
         staging = await stage(answer, work / "rows.json", answer.columns)
         session = await DuckSession.confined(SMALL, folder=work, disk=SPILLED)
         try:
-            made = work / "rows.parquet"
+            result = work / "rows.parquet"
             await session.run(
-                f"copy ({staging.selecting()}) to {text_of(str(made))} (format parquet)"
+                f"copy ({staging.selecting()}) to {text_of(str(result))} (format parquet)"
             )
         finally:
             await session.close()
-        await asyncio.to_thread(shutil.copyfile, made, part)
+        await asyncio.to_thread(shutil.copyfile, result, part)
     finally:
         shutil.rmtree(work, ignore_errors=True)
     return staging.rows

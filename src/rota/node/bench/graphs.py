@@ -11,8 +11,8 @@ from typing import Final
 
 from rota.core.graphs.graph import GRAPH_KIND
 from rota.core.submissions import JobSpec, RunSpec
-from rota.flow.submit.submitting import submit
-from rota.flow.submit.triggering import submit_runs
+from rota.engine.submission.job_submission import submit_jobs
+from rota.engine.submission.run_triggers import submit_runs
 from rota.node.bench.draining import cost, rate, throughput, used_by_rota, used_by_server
 from rota.node.bench.failure import BenchFailed
 from rota.node.bench.handlers import MEMBER, NOOP, STAMP
@@ -58,7 +58,7 @@ def used(trial: Trial) -> dict[str, float | None]:
 async def diamonds(trial: Trial, to: Writer, number: int) -> float:
     steps = [{"name": name, "kind": MEMBER, "needs": list(needs)} for name, needs in DIAMOND]
     spec = JobSpec(name="bench diamond", kind=GRAPH_KIND, tenant=to.tenant, graph={"steps": steps})
-    done = await submit(to.conn, [spec], now=to.clock.now(), new_id=to.new_id)
+    done = await submit_jobs(to.conn, [spec], now=to.clock.now(), new_id=to.new_id)
     due_at = to.clock.now() + CALM + number / BATCH * timedelta(milliseconds=200)
     for batch in batches(range(number)):
         specs = [RunSpec(job_id=done[0].job_id, due_at=due_at) for _ in batch]
@@ -96,7 +96,7 @@ async def large(trial: Trial, to: Writer) -> float:
         schedule={"immediate": True},
         graph={"steps": steps},
     )
-    await submit(to.conn, [spec], now=to.clock.now(), new_id=to.new_id)
+    await submit_jobs(to.conn, [spec], now=to.clock.now(), new_id=to.new_id)
     await hints.send_hint(to.conn, hints.RUNS_CHANNEL)
     await trial.until_idle(patience=PATIENCE)
     span = await benchmark.read_run_period(to.conn, kind_id=kind_id)

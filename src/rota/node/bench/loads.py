@@ -19,9 +19,9 @@ from rota.core.submissions import JobSpec, RunSpec, SpecVariant
 from rota.core.time import durations
 from rota.core.time.moments import to_rfc3339
 from rota.core.time.planning import NO_CALENDARS
-from rota.flow.submit.drafting import Drafting
-from rota.flow.submit.submitting import draft_all, submit, submit_drafts
-from rota.flow.submit.triggering import submit_runs
+from rota.engine.submission.drafts import Drafter
+from rota.engine.submission.job_submission import draft_all, submit_drafts, submit_jobs
+from rota.engine.submission.run_triggers import submit_runs
 from rota.store import hints, interning
 from rota.store.driver import Connection
 
@@ -67,7 +67,7 @@ class Writer:
         for batch in batches(dues):
             now = self.clock.now()
             variants = [SpecVariant(spec, None, None, {}, None, due) for due in batch]
-            drafts = await draft_all(Drafting(now, NO_CALENDARS), variants, self.new_id)
+            drafts = await draft_all(Drafter(now, NO_CALENDARS), variants, self.new_id)
             await submit_drafts(self.conn, drafts, now=now)
         await hints.send_hint(self.conn, hints.JOBS_CHANNEL)
 
@@ -101,7 +101,7 @@ class Writer:
                 )
                 for schedule in batch
             ]
-            done = await submit(self.conn, specs, now=self.clock.now(), new_id=self.new_id)
+            done = await submit_jobs(self.conn, specs, now=self.clock.now(), new_id=self.new_id)
             made += [each.job_id for each in done]
         await hints.send_hint(self.conn, hints.JOBS_CHANNEL)
         return made

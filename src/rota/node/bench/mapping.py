@@ -12,7 +12,7 @@ from uuid import UUID
 
 from rota.core.graphs.graph import GRAPH_KIND
 from rota.core.submissions import JobSpec
-from rota.flow.submit.submitting import submit
+from rota.engine.submission.job_submission import submit_jobs
 from rota.node.bench import processor
 from rota.node.bench.draining import cost, rate, start_all, used_by_rota, used_by_server
 from rota.node.bench.failure import BenchFailed
@@ -65,7 +65,7 @@ async def begin(to: Writer, number: int) -> UUID:
         payload={"members": number},
         graph={"steps": [step]},
     )
-    done = await submit(to.conn, [spec], now=to.clock.now(), new_id=to.new_id)
+    done = await submit_jobs(to.conn, [spec], now=to.clock.now(), new_id=to.new_id)
     await hints.send_hint(to.conn, hints.RUNS_CHANNEL)
     run_id = done[0].run_id
     if run_id is None:

@@ -24,7 +24,7 @@ from rota.node.bench.mapping import map_members
 from rota.node.bench.sharing import in_flight, neighbour
 from rota.node.bench.trial import FULL, QUICK, Trial
 from rota.runtime.clock import SystemClock
-from rota.runtime.collector import relax_collector
+from rota.runtime.garbage_collection import relax_collector
 
 Part = Literal[
     "drain",

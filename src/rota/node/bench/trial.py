@@ -25,7 +25,7 @@ SECOND: Final = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """Workload sizes; `QUICK` is for a first impression and for tests."""
+    """Workload sizes; `QUICK_OVERLAPS` is for a first impression and for tests."""
 
     drained: int = 200_000
     fired: int = 150_000

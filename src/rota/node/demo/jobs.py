@@ -10,7 +10,7 @@ from rota.core.overlap import Overlap
 from rota.core.policy import Policy
 from rota.core.retry import RetryPolicy
 from rota.core.submissions import JobSpec
-from rota.flow.submit.submitting import submit
+from rota.engine.submission.job_submission import submit_jobs
 from rota.store import job_lookup
 from rota.store.driver import Connection
 
@@ -100,5 +100,5 @@ async def plant(conn: Connection, *, now: datetime, new_id: Callable[[], UUID]) 
     present = await job_lookup.find_job_ids(conn, tenant_id=TENANT, names=names)
     missing = [spec for spec in examples if spec.name not in present]
     if missing:
-        await submit(conn, missing, now=now, new_id=new_id)
+        await submit_jobs(conn, missing, now=now, new_id=new_id)
     return len(missing)

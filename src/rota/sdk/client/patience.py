@@ -35,14 +35,14 @@ class Patience:
     _backoff: Backoff = field(init=False)
 
     def __post_init__(self) -> None:
-        self._backoff = Backoff(chance=self.chance, longest=timedelta(seconds=5))
+        self._backoff = Backoff(rng=self.chance, max_pause=timedelta(seconds=5))
 
     def rest(self, request: Request[Any], error: ApiError | Unreachable) -> float | None:
         """The seconds to wait before the next try; None if the call is not retried."""
         if not may_repeat(request, error):
             return None
         self.is_in_doubt = self.is_in_doubt or is_open(error)
-        pause = self._backoff.pause().total_seconds()
+        pause = self._backoff.next_pause().total_seconds()
         if self._backoff.failures > self.retries:
             return None
         retry_after = error.retry_after if isinstance(error, ApiError) else None

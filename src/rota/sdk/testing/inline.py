@@ -1,7 +1,7 @@
 """Runs a job in this process, without a database: one attempt, or all attempts until it ends.
 
 The workers' executor calls the handler, and the workers' code decides about errors and retries
-(flow/execute/performing.py, core/settlement.py). Only the context differs: it records everything in
+(engine/execution/attempt_runner.py, core/settlement.py). Only the context differs: it records everything in
 memory. Isolation is ignored: a job with `isolation="process"` runs in this process.
 """
 
@@ -28,9 +28,9 @@ from rota.core.retry import RetryPolicy
 from rota.core.settlement import AttemptedRun, settle_run
 from rota.core.states import RunState
 from rota.core.time import durations
+from rota.engine.execution.attempt import Attempt
+from rota.engine.execution.attempt_runner import encode_outcome, run_attempt
 from rota.executors.python import Handlers, PythonExecutor
-from rota.flow.execute.attempt import Attempt
-from rota.flow.execute.performing import perform, result_of
 from rota.sdk.app.arguments import Arguments
 from rota.sdk.app.job import Job
 from rota.sdk.app.serving import call_of
@@ -184,7 +184,7 @@ async def run_inline_async(  # noqa: PLR0913 — the inputs of an attempt
     try:
         with heard():
             ended = await _perform(context, timeout=timeout, cancel_after=cancel_after)
-        outcome, result = result_of(ended)
+        outcome, result = encode_outcome(ended)
     finally:
         await executor.close()
     return Ran(
@@ -231,7 +231,7 @@ async def _perform(
         )
         if limit is not None
     ]
-    task = asyncio.ensure_future(perform(cast("Attempt", context)))
+    task = asyncio.ensure_future(run_attempt(cast("Attempt", context)))
     if limits:
         length, reason = min(limits)
         done, _ = await asyncio.wait([task], timeout=length.total_seconds())

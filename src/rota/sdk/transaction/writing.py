@@ -24,10 +24,10 @@ from rota.core.origins import ChangeOrigin
 from rota.core.submissions import SpecVariant
 from rota.core.time.calendars import Calendar
 from rota.core.time.planning import NO_CALENDARS
-from rota.flow.submit import submitting
-from rota.flow.submit.bulk_submissions import draft_bulk, submit_bulk
-from rota.flow.submit.drafting import Draft, Drafting, Origin
-from rota.flow.submit.submitting import Submitted
+from rota.engine.submission import job_submission
+from rota.engine.submission.bulk_submissions import draft_bulk, submit_bulk
+from rota.engine.submission.drafts import CheckedJob, Drafter, SubmissionOrigin
+from rota.engine.submission.job_submission import SubmittedJob
 from rota.sdk.transaction.drivers import NOT_FAILED, Borrowed, Driver
 from rota.store import audit, calendars, callers, hints, interning
 from rota.store.audit import NewAuditEntry
@@ -78,8 +78,8 @@ class Target:
         return f"role {self.caller.role}"
 
     @property
-    def origin(self) -> Origin:
-        return Origin(self.actor, SOURCE)
+    def origin(self) -> SubmissionOrigin:
+        return SubmissionOrigin(self.actor, SOURCE)
 
     def new_id(self) -> UUID:
         return build_id(self.now, os.urandom(10))
@@ -106,7 +106,7 @@ async def _write_bulk(target: Target, drafts: Sequence[JobDraft]) -> list[Made] 
     columns = build_columns(drafts, tenant=target.asked.tenant)
     if columns is None:
         return None
-    drafting = Drafting(target.now, NO_CALENDARS, origin=target.origin)
+    drafting = Drafter(target.now, NO_CALENDARS, origin=target.origin)
     bulk = draft_bulk(drafting, columns, target.new_id)
     if bulk is None:
         return None
@@ -128,9 +128,9 @@ async def _write_each(target: Target, job_drafts: Sequence[JobDraft]) -> list[Ma
     conn, now = target.conn, target.now
     variants = build_variants(job_drafts, tenant=target.asked.tenant)
     known = await _calendars(conn, variants, target.tenant_id)
-    drafting = Drafting(now, known, origin=target.origin)
-    drafts = await submitting.draft_all(drafting, variants, target.new_id)
-    submitted = await submitting.submit_drafts(conn, drafts, now=now, calendars=known)
+    drafting = Drafter(now, known, origin=target.origin)
+    drafts = await job_submission.draft_all(drafting, variants, target.new_id)
+    submitted = await job_submission.submit_drafts(conn, drafts, now=now, calendars=known)
     pairs = list(zip(submitted, drafts, strict=True))
     await _audit(target, pairs)
     ticks = [job.first_tick for job in submitted if job.first_tick is not None]
@@ -168,7 +168,7 @@ async def _calendars(
     return await calendars.read_calendars(conn, tenant_id=tenant_id)
 
 
-async def _audit(target: Target, pairs: Sequence[tuple[Submitted, Draft]]) -> None:
+async def _audit(target: Target, pairs: Sequence[tuple[SubmittedJob, CheckedJob]]) -> None:
     """Write audit entries: which role created which job, as the API does for keys. Submissions
     have none, because they carry their origin themselves.
     """
@@ -184,7 +184,7 @@ async def _audit(target: Target, pairs: Sequence[tuple[Submitted, Draft]]) -> No
             origin=ChangeOrigin.TRANSACTION,
         )
         for job, draft in pairs
-        if not job.deduplicated and not job.is_submission
+        if not job.is_deduplicated and not job.is_submission
     ]
     if entries:
         await audit.record_changes(target.conn, entries)
@@ -201,13 +201,13 @@ async def _wake(target: Target, *, runs: bool, tick: datetime | None) -> None:
         await hints.send_hint(target.conn, hints.JOBS_CHANNEL)
 
 
-def _result(job: Submitted, draft: Draft) -> Made:
+def _result(job: SubmittedJob, draft: CheckedJob) -> Made:
     return Made(
         job_id=f"job_{job.job_id.hex}",
         run_id=None if job.run_id is None else f"run_{job.run_id.hex}",
         name=draft.name or draft.spec.kind,
         next_run_at=job.first_tick,
-        deduplicated=job.deduplicated,
+        deduplicated=job.is_deduplicated,
     )
 
 

@@ -88,15 +88,15 @@ def test_the_run_is_known_without_being_given() -> None:
 @pytest.mark.parametrize(
     ("text", "parameters", "said"),
     [
-        ("select :a", {"b": 1}, "as :name"),
+        ("select :a", {"b": 1}, "the statement does not use :b"),
         ("select :a, :b", {"a": 1}, "':b'"),
-        ("select :rota_run_id", {"rota_run_id": "x"}, "Rota does not give itself"),
-        ("", None, "a statement"),
-        ("  ", None, "a statement"),
-        ("select '\0'", None, "a statement"),
-        ("commit", None, "no transaction of its own"),
-        (" /* x */ -- y\n; ROLLBACK", None, "no transaction of its own"),
-        ("start  transaction read only", None, "no transaction of its own"),
+        ("select :rota_run_id", {"rota_run_id": "x"}, "Rota provides this parameter"),
+        ("", None, "expected an SQL statement"),
+        ("  ", None, "expected an SQL statement"),
+        ("select '\0'", None, "expected an SQL statement"),
+        ("commit", None, "already run in one transaction"),
+        (" /* x */ -- y\n; ROLLBACK", None, "already run in one transaction"),
+        ("start  transaction read only", None, "already run in one transaction"),
     ],
 )
 def test_what_is_wrong_is_refused_in_one_sentence(

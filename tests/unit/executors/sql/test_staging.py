@@ -65,7 +65,7 @@ def as_decimal(value: Any, type_: str) -> str:
 
 
 def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(Fault, match="comes twice"):
+    with pytest.raises(Fault, match="occurs twice"):
         Staging(tmp_path / "rows", [Column(name="a"), Column(name="A")])
 
 

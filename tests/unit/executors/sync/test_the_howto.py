@@ -55,4 +55,7 @@ def test_its_results_have_the_fields_of_results() -> None:
     foretold: dict[str, Any] = json.loads(blocks("json")[1])
 
     assert foretold["dry_run"] is True
-    assert json.loads(re.findall(r"Then `(\{.*?\})`", PAGE)[0])["copied"] == 2
+    assert (
+        json.loads(re.findall(r"The result of the actual run is `(\{.*?\})`", PAGE)[0])["copied"]
+        == 2
+    )

@@ -1,12 +1,11 @@
-"""Extract, transform, load: SQL between databases, files and object stores. Room:
-executors/sql/etl.
+"""Extracts, transforms and loads data between databases, files and object stores, with SQL.
 
-spec        what a payload may say
-stores      objects of S3, Google and Azure, as files
-workbench   the DuckDB in which a transform runs, and its limits
-texts       the SQL of loading, in four dialects
-loading     chunks and marks: once, whatever crashes
-executor    one attempt
+spec        parses a payload into extracts, transform steps and a target
+stores      reads and writes objects of S3, Google and Azure as files
+workbench   runs the transform in a confined DuckDB with limits
+texts       builds the SQL of loading, in four dialects
+loading     loads a table exactly once, in chunks with stored progress
+executor    runs one attempt
 """
 
 from rota.executors.sql.etl.executor import EtlExecutor

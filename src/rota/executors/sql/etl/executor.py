@@ -1,8 +1,8 @@
-"""One attempt of an ETL job: extract, transform, load. Room: executors/sql/etl.
+"""Runs one attempt of an ETL job: extract, transform, load.
 
-Everything that is extracted is copied to a work folder first; the transform sees nothing else. An
-attempt that was cut off extracts and transforms again, and goes on loading where the target's own
-mark says that it was (loading.py). A file appears under its name when it is whole.
+All extracted data is copied to a work folder first; the transform sees nothing else. A retry after
+an interruption extracts and transforms again, and continues loading after the last chunk that the
+target's progress record counts (loading.py). A file appears under its name when it is complete.
 """
 
 import asyncio
@@ -38,14 +38,14 @@ from rota.executors.sql.staging import Staging
 from rota.executors.sql.writing import stage
 
 KIND: Final = "etl"
-# How much of the way extracting and transforming are, for whoever watches.
+# Progress after extracting and after transforming, as fractions of the attempt.
 EXTRACTED: Final = 0.4
 TRANSFORMED: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extracted:
-    """A source that is at hand: staged rows, or files."""
+    """An extracted source: staged rows, or files."""
 
     extract: Extract
     staging: Staging | None = None
@@ -75,16 +75,17 @@ class EtlExecutor:
 
     def read_for(self, tenant: str, kind: str, payload: Any) -> Etl:
         if kind != KIND:
-            raise InvalidInput("kind", kind, KIND)
+            raise InvalidInput("kind", kind, f"expected {KIND}")
         connections = self.connections.of_tenant(tenant)
         return read_etl(payload, Reach(connections=connections, folder=self.folder, tenant=tenant))
 
     def target_of(self, spec: Etl) -> str | None:
-        """The database, if it is one alone: of several, a failure does not tell which."""
-        found = {each.source.connection for each in spec.extracts if isinstance(each.source, Rows)}
+        """Return the database if there is only one; of several, the faulty one is unknown."""
+        sources = [extract.source for extract in spec.extracts]
+        connections = {source.connection for source in sources if isinstance(source, Rows)}
         if isinstance(spec.target, Table):
-            found.add(spec.target.connection)
-        targets = {connection.target for connection in found}
+            connections.add(spec.target.connection)
+        targets = {connection.target for connection in connections}
         return targets.pop() if len(targets) == 1 else None
 
     async def open(self) -> None:
@@ -103,21 +104,22 @@ class EtlExecutor:
             return fault.failed()
         except OSError as error:
             if isinstance(error, TimeoutError) and limit.expired() and spec.timeout is not None:
-                failure = Failure(type="timeout", message=f"longer than {to_words(spec.timeout)}")
+                message = f"exceeded its timeout of {to_words(spec.timeout)}"
+                failure = Failure(type="timeout", message=message)
                 return Failed(failure=failure, timed_out=True)
-            failure = Failure(type="no file", message=f"a file failed: {error.strerror or error}")
+            failure = Failure(type="no file", message=f"file error: {error.strerror or error}")
             return Failed(failure=failure)
 
     async def _carry_out(self, spec: Etl, context: AttemptContext, work: Path) -> dict[str, Any]:
-        if (before := await self._loaded_before(spec, context)) is not None:
-            return before
-        found = []
-        for at, extract in enumerate(spec.extracts):
-            found.append(await self._extract(extract, context, work))
-            tell(context, EXTRACTED * (at + 1) / len(spec.extracts), f"extracted {extract.name}")
-        readable = [path for one in found for path in one.paths]
+        if (earlier := await self._find_earlier_load(spec, context)) is not None:
+            return earlier
+        sources = []
+        for number, extract in enumerate(spec.extracts, 1):
+            sources.append(await self._extract(extract, context, work))
+            tell(context, EXTRACTED * number / len(spec.extracts), f"extracted {extract.name}")
+        readable = [path for source in sources for path in source.paths]
         async with workbench(work, self.limits, readable) as bench:
-            counts = {one.extract.name: await lay_out(bench, one) for one in found}
+            counts = {source.extract.name: await lay_out(bench, source) for source in sources}
             rows = 0
             for step in spec.steps:
                 rows = await bench.take(step, context)
@@ -126,9 +128,10 @@ class EtlExecutor:
         tell(context, 1.0, f"loaded {rows} rows")
         return {"extracted": counts, **loaded}
 
-    async def _loaded_before(self, spec: Etl, context: AttemptContext) -> dict[str, Any] | None:
-        """The result of a run whose worker died after the last commit and before it could say so.
-        It is not extracted again: what it came from may be gone by now.
+    async def _find_earlier_load(self, spec: Etl, context: AttemptContext) -> dict[str, Any] | None:
+        """Return the result of an earlier attempt whose worker died between commit and report.
+
+        The run does not extract again: its sources may be gone by now.
         """
         if context.attempt == 1 or not isinstance(spec.target, Table):
             return None
@@ -147,7 +150,7 @@ class EtlExecutor:
                 name = files.name.filled(context)
                 within = work / extract.name
                 within.mkdir()
-                assert store is not None  # noqa: S101 - the case above; mypy cannot see it
+                assert store is not None  # noqa: S101 - see the case above; for mypy
                 paths = await Store(store).fetch(name, within, self.limits)
         return Extracted(extract=extract, paths=paths)
 
@@ -158,7 +161,7 @@ class EtlExecutor:
             await session.begin(read_only=True)
             answer = await session.run(*source.statement.bound(session.dialect, context))
             if not answer.columns:
-                message = f"the query of {extract.name} gives no rows"
+                message = f"the query of {extract.name} returns no rows"
                 raise Fault(type_="no rows", message=message, final=True)
             path = work / f"{extract.name}.rows"
             types = dict(extract.types)
@@ -177,7 +180,7 @@ class EtlExecutor:
                 loading = Loading(session, target, columns, context)
                 loaded = await loading.load(bench, total=rows, chunk_rows=spec.chunk_rows)
             if loaded.resumed:
-                note = f"went on after {loaded.resumed} chunks of an earlier attempt\n"
+                note = f"resumed after {loaded.resumed} chunks of an earlier attempt\n"
                 context.write(Stream.ROTA, note.encode())
             return summary(loaded, target)
         name = spec.target.name.filled(context)
@@ -187,13 +190,13 @@ class EtlExecutor:
     async def _load_file(
         self, target: Files, name: str, bench: Workbench, context: AttemptContext, work: Path
     ) -> None:
-        made = work / "rota.out"
-        await bench.write(made, target)
+        result = work / "rota.out"
+        await bench.write(result, target)
         if target.store is not None:
-            await Store(target.store).put(made, name)
+            await Store(target.store).put(result, name)
             return
         async with self.folder.writing(name, context) as part:
-            await asyncio.to_thread(shutil.copyfile, made, part)
+            await asyncio.to_thread(shutil.copyfile, result, part)
 
 
 def summary(loaded: Loaded, target: Table) -> dict[str, Any]:

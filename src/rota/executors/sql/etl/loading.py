@@ -1,15 +1,15 @@
-"""Loads the result of a transform into a table, in chunks, once. Room: executors/sql/etl.
+"""Loads the result of a transform into a table in chunks, exactly once.
 
-In the target there is a small table of marks, one row for each run. A chunk goes into a staging
-table beside the target in the same transaction that moves the mark, so a load that was cut off
-goes on with the chunk after the last one that is there. At the end one transaction moves the
-staged rows into the table and marks the run as done: readers see all of it or nothing, and a run
-whose worker died between that and saying so finds the mark and adds nothing.
+The target database has a small table of progress records (`rota_etl_marks`), one row per run. Each
+chunk goes into a staging table beside the target in the same transaction that updates the progress
+record, so an interrupted load continues after the last staged chunk. At the end one transaction
+moves the staged rows into the table and marks the run as done: readers see all rows or none. If the
+worker dies between that commit and its report, the next attempt finds the record and adds nothing.
 
-Two guards. The mark holds a digest of the chunks that were staged: if the transform gives other
-rows now (the source changed, or the order is not determined), the staging begins anew. And it
-holds the number of the attempt, which only grows: a worker that was thought dead and comes back
-finds a higher one and stops.
+Two guards protect this. The record holds a digest of the staged chunks: if the transform now
+returns other rows (the source changed, or the order is not deterministic), staging starts again. It
+also holds the number of the attempt, which only grows: a worker that was presumed dead and comes
+back finds a higher number and stops.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ IN_JSON: Final = frozenset({Dialect.POSTGRESQL, Dialect.DUCKDB})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """How far a load is: chunks and rows that are staged, and the digest of them."""
+    """The progress of a load: staged chunks and rows, and their digest."""
 
     chunk_rows: int
     chunks: int = 0
@@ -48,7 +48,7 @@ class Mark:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
     rows: Sequence[Row]
-    # A list of objects, by the names of the columns.
+    # A list of objects with the column names as keys.
     encoded: bytes
 
     def after(self, digest: str) -> str:
@@ -57,7 +57,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """`resumed` is how many chunks an earlier attempt had staged."""
+    """The result of a load. `resumed` is the number of chunks that an earlier attempt staged."""
 
     rows: int
     chunks: int
@@ -85,8 +85,7 @@ class Loading:
         mark = await self._take_over(chunk_rows)
         resumed = mark.chunks
         if not mark.done:
-            kept = await self._verified(bench, mark)
-            if kept is None:
+            if not await self._matches_staged(bench, mark):
                 resumed, mark = 0, Mark(chunk_rows=chunk_rows)
                 await self._stage_anew(mark)
             mark = await self._stage(bench, mark, total)
@@ -95,58 +94,58 @@ class Loading:
         return Loaded(rows=mark.rows, chunks=mark.chunks, resumed=resumed)
 
     async def finished(self) -> Loaded | None:
-        """What an earlier attempt of this run loaded, if it came to its end and died there."""
+        """Return what an earlier attempt of this run loaded, if it completed the load."""
         await self._make_marks()
         async with self._session.transaction():
-            found = await self._rows(self._texts.read_mark(), [self._run])
-        if not found or not found[0][5]:
+            records = await self._fetch_rows(self._texts.read_mark(), [self._run])
+        if not records or not records[0][5]:
             return None
         await self._clean_up()
-        return Loaded(rows=found[0][3], chunks=found[0][2], resumed=found[0][2])
+        return Loaded(rows=records[0][3], chunks=records[0][2], resumed=records[0][2])
 
     async def _make_marks(self) -> None:
         try:
-            await self._alone(self._texts.create_marks())
+            await self._run_alone(self._texts.create_marks())
         except Fault as fault:
             if not fault.final:
                 raise
-            # Two loads that begin at the same time may both not find it; one of them made it.
+            # Of two loads that start at the same time, the other one created the table.
             await self._session.rollback()
-            await self._alone(self._texts.create_marks())
+            await self._run_alone(self._texts.create_marks())
 
     async def _take_over(self, chunk_rows: int) -> Mark:
-        """The mark of this run, now held by this attempt."""
+        """Take over the progress record of this run for this attempt, and return it."""
         session, texts, attempt = self._session, self._texts, self._context.attempt
         async with session.transaction():
-            found = await self._rows(texts.read_mark(), [self._run])
-            if not found:
-                given = [self._run, attempt, texts.staging_name, chunk_rows]
-                await session.run(texts.insert_mark(), given)
-            elif found[0][0] > attempt:
-                raise fenced(found[0][0])
+            records = await self._fetch_rows(texts.read_mark(), [self._run])
+            if not records:
+                values = [self._run, attempt, texts.staging_name, chunk_rows]
+                await session.run(texts.insert_mark(), values)
+            elif records[0][0] > attempt:
+                raise fenced(records[0][0])
             else:
-                given = [attempt, chunk_rows, self._run, found[0][0]]
-                self._refuse_unmoved(await session.run(texts.take_over(), given))
-        if not found:
+                values = [attempt, chunk_rows, self._run, records[0][0]]
+                self._refuse_unmoved(await session.run(texts.take_over(), values))
+        if not records:
             return Mark(chunk_rows=chunk_rows)
-        _, before, chunks, rows, digest, done = found[0]
+        _, earlier_rows, chunks, rows, digest, done = records[0]
         mark = Mark(chunk_rows=chunk_rows, chunks=chunks, rows=rows, digest=digest, done=bool(done))
         # Chunks of another size cannot be compared.
-        return mark if mark.done or before == chunk_rows else Mark(chunk_rows=chunk_rows)
+        return mark if mark.done or earlier_rows == chunk_rows else Mark(chunk_rows=chunk_rows)
 
-    async def _verified(self, bench: Workbench, mark: Mark) -> Mark | None:
-        """The mark, if the chunks that it counts are those that the transform gives now."""
+    async def _matches_staged(self, bench: Workbench, mark: Mark) -> bool:
+        """Return whether the transform still returns the chunks that were staged."""
         if mark.chunks == 0:
-            return None
+            return False
         digest, seen = "", 0
         async for chunk in chunks_of(bench, self._columns, mark.chunk_rows):
             digest, seen = chunk.after(digest), seen + 1
             if seen == mark.chunks:
                 break
-        return mark if seen == mark.chunks and digest == mark.digest else None
+        return seen == mark.chunks and digest == mark.digest
 
     async def _stage_anew(self, mark: Mark) -> None:
-        # The mark first: MySQL commits before it makes or drops a table.
+        # The progress record first: MySQL commits before it creates or drops a table.
         async with self._session.transaction():
             await self._move(mark)
         async with self._session.transaction():
@@ -168,7 +167,7 @@ class Loading:
             async with self._session.transaction():
                 await self._insert(chunk)
                 await self._move(mark)
-            # The last tenth is for moving the rows into the table.
+            # Moving the rows into the table counts as the last tenth.
             fraction = 0.5 + 0.4 * mark.rows / max(total, 1)
             self._context.progress(min(fraction, 0.9), f"staged {mark.rows} of {total} rows")
         return mark
@@ -198,25 +197,25 @@ class Loading:
         return done
 
     async def _move(self, mark: Mark) -> None:
-        given = [mark.chunks, mark.rows, mark.digest, int(mark.done), self._run]
+        values = [mark.chunks, mark.rows, mark.digest, int(mark.done), self._run]
         self._refuse_unmoved(
-            await self._session.run(self._texts.move_mark(), [*given, self._context.attempt])
+            await self._session.run(self._texts.move_mark(), [*values, self._context.attempt])
         )
 
     async def _clean_up(self) -> None:
-        """Drop what is not needed any more: of this run, and of runs that gave up long ago."""
+        """Drop the staging table of this run, and leftovers of runs that failed long ago."""
         texts = self._texts
-        await self._alone(texts.drop(texts.staging_name))
+        await self._run_alone(texts.drop(texts.staging_name))
         async with self._session.transaction():
-            for run, staging in await self._rows(texts.old_marks(), []):
+            for run, staging in await self._fetch_rows(texts.old_marks(), []):
                 await self._session.run(texts.drop(staging))
                 await self._session.run(texts.delete_mark(), [run])
 
-    async def _alone(self, text: str) -> None:
+    async def _run_alone(self, text: str) -> None:
         async with self._session.transaction():
             await self._session.run(text)
 
-    async def _rows(self, text: str, values: Sequence[object]) -> list[Row]:
+    async def _fetch_rows(self, text: str, values: Sequence[object]) -> list[Row]:
         answer = await self._session.run(text, values)
         return [row async for piece in answer.pieces(100) for row in piece]
 
@@ -227,30 +226,30 @@ class Loading:
 
 def fenced(attempt: int | None) -> Fault:
     by = "another attempt" if attempt is None else f"attempt {attempt}"
-    return Fault(type_="taken over", message=f"{by} of this run loads now", final=False)
+    return Fault(type_="taken over", message=f"{by} of this run has taken over", final=False)
 
 
 def refuse_missing_keys(target: Table, columns: Sequence[Column]) -> None:
     names = {column.name.lower() for column in columns}
     for name in target.key:
         if name.lower() not in names:
-            message = f"the key {name!r} is no column of the transform"
+            message = f"the key {name!r} is not a column of the transform"
             raise Fault(type_="column names", message=message, final=True)
 
 
 async def chunks_of(bench: Workbench, columns: Sequence[Column], size: int) -> AsyncIterator[Chunk]:
-    """The rows of the result in their order, in chunks of the same size."""
+    """Yield the rows of the result in order, in chunks of the same size."""
     answer = await bench.session.run(f"from {RESULT}")
     names = [column.name for column in columns]
     structured = [at for at, column in enumerate(columns) if column.type == "JSON"]
-    held: list[Row] = []
+    pending: list[Row] = []
     async for piece in answer.pieces(size):
-        held += piece
-        while len(held) >= size:
-            yield await asyncio.to_thread(chunk_of, names, structured, held[:size])
-            held = held[size:]
-    if held:
-        yield await asyncio.to_thread(chunk_of, names, structured, held)
+        pending += piece
+        while len(pending) >= size:
+            yield await asyncio.to_thread(chunk_of, names, structured, pending[:size])
+            pending = pending[size:]
+    if pending:
+        yield await asyncio.to_thread(chunk_of, names, structured, pending)
 
 
 def chunk_of(names: Sequence[str], structured: Sequence[int], rows: Sequence[Row]) -> Chunk:
@@ -265,13 +264,13 @@ def chunk_of(names: Sequence[str], structured: Sequence[int], rows: Sequence[Row
 
 
 def sent(value: object) -> object:
-    """As PostgreSQL reads it out of JSON; bytes are hexadecimal there with a sign before."""
+    """Encode a value as PostgreSQL reads it from JSON; bytes become prefixed hexadecimal."""
     is_bytes = isinstance(value, bytes | bytearray | memoryview)
     return f"\\x{staged(value)}" if is_bytes else None if value is None else staged(value)
 
 
 def numbered(rows: Sequence[Row]) -> bytes:
-    """The rows as objects whose keys are numbers, for DuckDB, whose names know no case."""
+    """Encode rows with numbered keys for DuckDB, whose names are case-insensitive."""
     return msgspec.json.encode(
         [
             {f"c{at}": None if value is None else staged(value) for at, value in enumerate(row)}

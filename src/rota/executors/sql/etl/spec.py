@@ -1,6 +1,6 @@
-"""Turns the payload of an ETL job into its steps. Room: executors/sql/etl.
+"""Parses the payload of an ETL job into extracts, transform steps and a target.
 
-The fields are those of `EtlPayload`; which of them go together is checked here.
+`EtlPayload` defines the fields; this module checks their combinations.
 """
 
 import re
@@ -83,7 +83,7 @@ class Etl:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """What the operator lets this worker get to for a tenant."""
+    """The connections and the folder that the operator lets a tenant use on this worker."""
 
     connections: Connections
     folder: Folder
@@ -91,41 +91,40 @@ class Reach:
 
 
 def read_etl(payload: object, reach: Reach) -> Etl:
-    given = read_payload(EtlPayload, payload, example=EXAMPLE)
-    extracts = read_extracts(given.extract, reach)
+    fields = read_payload(EtlPayload, payload, example=EXAMPLE)
+    extracts = read_extracts(fields.extract, reach)
     names = {extract.name.lower() for extract in extracts}
     return Etl(
         extracts=extracts,
-        steps=read_steps(given.transform, extracts, names),
-        target=read_target(given.load.to, reach),
-        chunk_rows=given.chunk_rows,
-        timeout=parse_timeout(given.timeout),
+        steps=read_steps(fields.transform, extracts, names),
+        target=read_target(fields.load.to, reach),
+        chunk_rows=fields.chunk_rows,
+        timeout=parse_timeout(fields.timeout),
     )
 
 
 def read_extracts(given: Sequence[EtlExtract], reach: Reach) -> tuple[Extract, ...]:
     seen: set[str] = set()
-    found = []
-    for at, one in enumerate(given):
-        field = f"extract[{at}]"
-        name = check_name(one.name, f"{field}.name", seen)
-        source = read_source(one.from_, f"{field}.from", reach)
-        types = read_types(one.columns or {}, f"{field}.columns")
+    extracts = []
+    for index, fields in enumerate(given):
+        field = f"extract[{index}]"
+        name = check_name(fields.name, f"{field}.name", seen)
+        source = read_source(fields.from_, f"{field}.from", reach)
+        types = read_types(fields.columns or {}, f"{field}.columns")
         if types and isinstance(source, Files):
-            wanted = (
-                "types of a query's columns; a file is read as it is, and cast in the transform"
-            )
+            wanted = "only queries have column types; cast the columns of a file in the transform"
             raise InvalidInput(f"{field}.columns", dict(types), wanted)
-        found.append(Extract(name=name, source=source, types=types))
-    return tuple(found)
+        extracts.append(Extract(name=name, source=source, types=types))
+    return tuple(extracts)
 
 
 def check_name(name: str | None, field: str, seen: set[str]) -> str:
-    """Return the name of a table of the transform; each only once, and none of ours."""
+    """Check the name of a table of the transform: unique, and without the prefix `rota_`."""
     if name is None or NAME.fullmatch(name) is None:
-        raise InvalidInput(field, name, "a name of letters, digits and _, 63 at most")
+        wanted = "expected a name of letters, digits and _, at most 63 characters"
+        raise InvalidInput(field, name, wanted)
     if name.lower() in seen or name.lower().startswith("rota_"):
-        raise InvalidInput(field, name, "a name that is not taken; rota_… is ours")
+        raise InvalidInput(field, name, "must be unique and not start with rota_")
     seen.add(name.lower())
     return name
 
@@ -136,7 +135,8 @@ def read_source(given: EtlSource, field: str, reach: Reach) -> Rows | Files:
         return read_files(given, given.file, field, reach)
     refuse_beside("query", field, {"format": given.format})
     if given.query is None:
-        raise InvalidInput(field, given.query, 'a query, or a file: {"file": "rates.csv"}')
+        wanted = 'expected a query, or a file: {"file": "rates.csv"}'
+        raise InvalidInput(field, given.query, wanted)
     connection = reach.connections.database(given.connection, field=f"{field}.connection")
     statement = read_statement(
         given.query,
@@ -149,10 +149,11 @@ def read_source(given: EtlSource, field: str, reach: Reach) -> Rows | Files:
 
 
 def refuse_beside(beside: str, field: str, others: Mapping[str, object]) -> None:
-    """Refuse fields that have no meaning beside another."""
+    """Refuse fields that have no meaning together with another."""
     for name, value in others.items():
         if value is not None:
-            raise InvalidInput(f"{field}.{name}", value, f"no {name} beside a {beside}")
+            wanted = f"cannot be combined with {beside}; remove one of them"
+            raise InvalidInput(f"{field}.{name}", value, wanted)
 
 
 def read_files(given: EtlSource | EtlTarget, path: str, field: str, reach: Reach) -> Files:
@@ -164,7 +165,7 @@ def read_files(given: EtlSource | EtlTarget, path: str, field: str, reach: Reach
         return Files(name=name, format=format_, store=None)
     store = reach.connections.named(given.connection, field=f"{field}.connection")
     if not store.is_store:
-        wanted = "an object store beside a file; a database has a query or a table"
+        wanted = "a file needs an object store; a database has a query or a table"
         raise InvalidInput(f"{field}.connection", store.name, wanted)
     return Files(name=name, format=format_, store=store)
 
@@ -172,7 +173,8 @@ def read_files(given: EtlSource | EtlTarget, path: str, field: str, reach: Reach
 def read_types(given: Mapping[str, str], field: str) -> Mapping[str, str]:
     for name, type_ in given.items():
         if TYPE.fullmatch(type_.upper()) is None:
-            raise InvalidInput(f"{field}.{name}", type_, "a type such as BIGINT or DECIMAL(12,2)")
+            wanted = "expected a type such as BIGINT or DECIMAL(12,2)"
+            raise InvalidInput(f"{field}.{name}", type_, wanted)
     return {name: type_.upper() for name, type_ in given.items()}
 
 
@@ -181,16 +183,16 @@ def read_steps(
 ) -> tuple[Step, ...]:
     if given is None:
         if len(extracts) > 1:
-            raise InvalidInput("transform", given, "a query, as there is more than one extract")
+            raise InvalidInput("transform", given, "required with more than one extract")
         return (step(f'from "{extracts[0].name}"', "rota_result", "transform"),)
     if isinstance(given, str):
         return (step(given, "rota_result", "transform"),)
     steps = []
-    for at, one in enumerate(given):
-        field = f"transform[{at}]"
-        is_last = at == len(given) - 1
-        name = "rota_result" if is_last else check_name(one.name, f"{field}.name", taken)
-        steps.append(step(one.query, name, f"{field}.query"))
+    for index, fields in enumerate(given):
+        field = f"transform[{index}]"
+        is_last = index == len(given) - 1
+        name = "rota_result" if is_last else check_name(fields.name, f"{field}.name", taken)
+        steps.append(step(fields.query, name, f"{field}.query"))
     return tuple(steps)
 
 
@@ -208,18 +210,20 @@ def read_target(given: EtlTarget, reach: Reach) -> Table | Files:
     refuse_beside("file", "load.to", others)
     files = read_files(given, given.file, "load.to", reach)
     if is_pattern(files.name.text):
-        raise InvalidInput("load.to.file", files.name.text, "the name of one file")
+        raise InvalidInput("load.to.file", files.name.text, "expected the name of one file")
     return files
 
 
 def read_table(given: EtlTarget, reach: Reach) -> Table:
     connection = reach.connections.database(given.connection, field="load.to.connection")
     if connection.read_only:
-        raise InvalidInput("load.to.connection", connection.name, "a connection that may write")
+        wanted = "this connection is read-only; use one that may write"
+        raise InvalidInput("load.to.connection", connection.name, wanted)
     schema, name = read_table_name(given.table)
     mode, key = given.mode or "append", given.key or []
     if bool(key) != (mode == "upsert"):
-        raise InvalidInput("load.to.key", key, "the columns of a unique key, and only for upsert")
+        wanted = "upsert needs the columns of a unique key; other modes have no key"
+        raise InvalidInput("load.to.key", key, wanted)
     return Table(
         connection=connection,
         schema=schema,
@@ -232,6 +236,6 @@ def read_table(given: EtlTarget, reach: Reach) -> Table:
 def read_table_name(given: str | None) -> tuple[str | None, str]:
     *schema, name = (given or "").split(".")
     if len(schema) > 1 or not all(NAME.fullmatch(part) for part in (*schema, name)):
-        wanted = "the name of a table, or schema.table, of letters, digits and _"
+        wanted = "expected the name of a table, or schema.table, of letters, digits and _"
         raise InvalidInput("load.to.table", given, wanted)
     return (schema[0] if schema else None), name

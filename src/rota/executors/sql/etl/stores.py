@@ -1,9 +1,8 @@
-"""Files in object stores: fetched into the work folder, and put from there. Room:
-executors/sql/etl.
+"""Copies files between object stores and the work folder.
 
-S3, Google and Azure through obstore, an extra. The bucket and the folder in it are the
-connection's (`s3://key-id:secret@bucket/folder?region=…&endpoint=…`); a
-payload only names objects below that folder. An object is put whole or not at all.
+Supports S3, Google and Azure through obstore, an optional dependency. The connection defines the
+bucket and the folder in it (`s3://key-id:secret@bucket/folder?region=…&endpoint=…`); a payload only
+names objects below that folder. An object is written completely or not at all.
 """
 
 import asyncio
@@ -20,7 +19,7 @@ OPTIONS: Final = ("endpoint", "region")
 
 
 class Store:
-    """One bucket, below one folder."""
+    """One folder of a bucket."""
 
     def __init__(self, connection: Connection) -> None:
         self._name = connection.name
@@ -34,7 +33,7 @@ class Store:
             raise Fault(type_="object store", message=message, final=True) from None
 
     async def fetch(self, name: str, work: Path, limits: EtlLimits) -> list[Path]:
-        """Copy the objects that a name or a pattern means into the work folder."""
+        """Copy the objects that match a name or pattern into the work folder."""
         try:
             keys = await self._matching(name)
             paths, left = [], limits.disk_bytes
@@ -65,16 +64,16 @@ class Store:
         wanted = pattern_of(name)
         keys: list[str] = []
         async for piece in obstore.list(self._store, prefix or None):
-            keys += [one["path"] for one in piece if wanted.fullmatch(one["path"])]
+            keys += [item["path"] for item in piece if wanted.fullmatch(item["path"])]
             if len(keys) > MOST_FILES:
-                message = f"{self._name}: {name} means more than {MOST_FILES} objects"
+                message = f"{self._name}: {name} matches more than {MOST_FILES} objects"
                 raise Fault(type_="too many files", message=message, final=True)
         if not keys:
-            message = f"{self._name}: there is no object {name}"
+            message = f"{self._name}: no object {name}"
             raise Fault(type_="no file", message=message, final=True)
         return sorted(keys)
 
-    async def _copy(self, key: str, path: Path, most: int) -> int:
+    async def _copy(self, key: str, path: Path, limit: int) -> int:
         import obstore  # noqa: PLC0415
 
         answer = await obstore.get_async(self._store, key)
@@ -82,21 +81,23 @@ class Store:
         with path.open("wb") as file:
             async for piece in answer.stream():
                 size += await asyncio.to_thread(file.write, piece)
-                if size > most:
-                    message = f"{self._name}: the objects need more disk than executors.etl_disk"
+                if size > limit:
+                    message = (
+                        f"{self._name}: the objects need more disk than executors.etl_disk allows"
+                    )
                     raise Fault(type_="too large", message=message, final=True)
         return size
 
     def _fault(self, error: Exception, name: str) -> Fault:
         kind = type(error).__name__
         if kind in {"NotFoundError", "FileNotFoundError"}:
-            message = f"{self._name}: there is no object {name}"
+            message = f"{self._name}: no object {name}"
             return Fault(type_="no file", message=message, final=True)
-        # The rest of what it says may be long, and may quote headers.
+        # The other lines may be long and may quote headers.
         first = (str(error).splitlines() or [kind])[0]
-        said = hidden(self._connection, first)
+        message = f"{self._name}: {hidden(self._connection, first)}"
         final = kind in {"PermissionDeniedError", "UnauthenticatedError", "InvalidPathError"}
-        return Fault(type_="object store", message=f"{self._name}: {said}", final=final)
+        return Fault(type_="object store", message=message, final=final)
 
 
 def made(connection: Connection) -> Any:
@@ -104,7 +105,7 @@ def made(connection: Connection) -> Any:
         from obstore import store  # noqa: PLC0415 - an extra
     except ImportError:
         raise missing("sync", "an object store") from None
-    # Its types are of constant names, ours come from the settings.
+    # obstore's types demand constant names; these names come from the settings.
     config: Any = {name: value for name, value in connection.options.items() if name in OPTIONS}
     client: dict[str, Any] = (
         {"allow_http": True} if config.get("endpoint", "").startswith("http://") else {}
@@ -128,7 +129,7 @@ def made(connection: Connection) -> Any:
 
 
 def pattern_of(name: str) -> re.Pattern[str]:
-    """`*` and `?` stay within a folder, `**` does not."""
+    """Compile a pattern: `*` and `?` match within a folder, `**` across folders."""
     signs = {"**/": r"(?:.*/)?", "**": r".*", "*": r"[^/]*", "?": r"[^/]"}
     pieces = re.split(r"(\*\*/|\*\*|\*|\?)", name)
     return re.compile("".join(signs.get(piece) or re.escape(piece) for piece in pieces))

@@ -1,8 +1,8 @@
-"""The SQL that loads a table, in the four dialects. Room: executors/sql/etl.
+"""Builds the SQL that loads a table, in the four dialects.
 
-These statements are composed, because tables and columns are the job's; every name is quoted, and
-all values are parameters. Rows go to a staging table, in chunks, each together with the mark that
-counts it; at the end they go from there into the table in one statement.
+The statements are composed, because the job names tables and columns; every name is quoted, and all
+values are parameters. Rows go to a staging table in chunks, each together with an update of the
+progress record; at the end they go from there into the table in one statement.
 """
 
 from collections.abc import Sequence
@@ -29,12 +29,12 @@ class Texts:
     def quoted(self, name: str) -> str:
         sign = "`" if self.dialect is Dialect.MYSQL else '"'
         doubled = name.replace(sign, sign * 2)
-        # PyMySQL takes a per cent sign for the beginning of a mark.
+        # PyMySQL takes a per cent sign for the beginning of a placeholder.
         safe = doubled.replace("%", "%%") if self.dialect is Dialect.MYSQL else doubled
         return f"{sign}{safe}{sign}"
 
     def placed(self, name: str) -> str:
-        """A table beside the target."""
+        """Return the quoted name of a table in the schema of the target."""
         schema = self.target.schema
         return self.quoted(name) if schema is None else f"{self.quoted(schema)}.{self.quoted(name)}"
 
@@ -63,7 +63,7 @@ class Texts:
     def listed(self) -> str:
         return ", ".join(self.quoted(column.name) for column in self.columns)
 
-    # --- marks
+    # --- progress records
 
     def create_marks(self) -> str:
         return (
@@ -101,7 +101,7 @@ class Texts:
         )
 
     def old_marks(self) -> str:
-        """Marks of a time after which nothing is tried again, by the clock of the database."""
+        """Select progress records too old for a retry, by the clock of the database."""
         old = {
             Dialect.POSTGRESQL: "current_timestamp - interval '30 days'",
             Dialect.MYSQL: "current_timestamp - interval 30 day",
@@ -125,7 +125,7 @@ class Texts:
         return f"create table {self.staging} as select {self.listed} from {self.table} where 1 = 0"
 
     def insert_json(self) -> str:
-        """A whole chunk as one parameter, a list of objects."""
+        """Insert a whole chunk that is passed as one parameter, a list of objects."""
         if self.dialect is Dialect.POSTGRESQL:
             return (
                 f"insert into {self.staging} ({self.listed}) select {self.listed} "
@@ -148,7 +148,7 @@ class Texts:
     # --- the target
 
     def finishing(self) -> Sequence[str]:
-        """What moves the staged rows into the table, all in one transaction."""
+        """Return the statements that move the staged rows into the table, in one transaction."""
         insert = (
             f"insert into {self.table} ({self.listed}) select {self.listed} from {self.staging}"
         )
@@ -171,7 +171,7 @@ class Texts:
                 f" on duplicate key update {', '.join(f'{one} = values({one})' for one in changed)}"
             )
         key = ", ".join(self.quoted(name) for name in self.target.key)
-        # SQLite would take `on` for the beginning of a join's condition.
+        # Without `where`, SQLite would parse `on` as the condition of a join.
         where = " where true" if self.dialect is Dialect.SQLITE else ""
         if not others:
             return f"{where} on conflict ({key}) do nothing"

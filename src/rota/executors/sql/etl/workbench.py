@@ -1,12 +1,11 @@
-"""Where the SQL of a transform runs: a DuckDB in memory that can reach nothing but what was
-extracted.
+"""Runs the SQL of a transform in a DuckDB in memory that can access only the extracted data.
 
-Room: executors/sql/etl. It may use so much memory and, beyond that, so much of the disk, in a work
-folder of its own. From its first moment files other than the extracted ones are out of reach and
-its configuration is locked, so no query of a payload can read the worker's files or lift a limit.
+Memory is limited, and beyond it so is disk space in a work folder of the attempt. From the start,
+only the extracted files are accessible and the configuration is locked, so no query of a payload
+can read the worker's files or lift a limit.
 
-A work folder is removed after the attempt. One that a killed worker left is found by its lock,
-which died with the process, and removed when the next worker opens.
+The work folder is removed after the attempt. If a worker was killed, the next worker that opens
+finds its work folder by the lock, which ended with the process, and removes it.
 """
 
 import asyncio
@@ -39,7 +38,7 @@ READERS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EtlLimits:
-    """`memory` and `disk` are megabytes of one attempt; `folder` is where work folders are made."""
+    """Limits of one attempt: `memory` and `disk` in megabytes. `folder` contains work folders."""
 
     memory: int = 512
     disk: int = 10_240
@@ -56,7 +55,7 @@ async def work_folder(limits: EtlLimits) -> AsyncIterator[Path]:
     try:
         work, held = await asyncio.to_thread(made_and_held, limits)
     except OSError as error:
-        message = f"no work folder can be made: {error.strerror}"
+        message = f"cannot create a work folder: {error.strerror}"
         raise Fault(type_="no work folder", message=message, final=False) from None
     try:
         yield work
@@ -68,19 +67,19 @@ async def work_folder(limits: EtlLimits) -> AsyncIterator[Path]:
 
 
 def made_and_held(limits: EtlLimits) -> tuple[Path, int]:
-    """A new folder, and the lock that says that it is in use."""
+    """Create a work folder; return it with the descriptor of its lock."""
     while True:
         work = Path(tempfile.mkdtemp(prefix=PREFIX, dir=limits.folder)).resolve()
         held = os.open(work / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
         fcntl.flock(held, fcntl.LOCK_EX)
         if (work / LOCK).exists():
             return work, held
-        # Another worker that is opening found it before it was locked.
+        # Another worker that is opening removed it before it was locked.
         os.close(held)
 
 
 def remove_abandoned(limits: EtlLimits) -> int:
-    """Remove the work folders whose worker is dead; how many there were."""
+    """Remove the work folders of dead workers; return their number."""
     removed = 0
     for work in Path(limits.folder or tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
@@ -95,28 +94,28 @@ def remove_abandoned(limits: EtlLimits) -> int:
 
 
 class Workbench:
-    """The DuckDB of one attempt."""
+    """The confined DuckDB of one attempt."""
 
     def __init__(self, session: DuckSession) -> None:
         self.session = session
 
     async def add_rows(self, name: str, staging: Staging) -> int:
-        made = f"create table {name_of(name)} as {staging.selecting()}"
-        count = (await self.session.run(made)).affected
+        statement = f"create table {name_of(name)} as {staging.selecting()}"
+        count = (await self.session.run(statement)).affected
         staging.path.unlink()
         return count or 0
 
     async def add_files(self, name: str, files: Files, paths: Sequence[Path]) -> int:
         listed = f"[{', '.join(text_of(str(path)) for path in paths)}]"
         source = READERS[files.format].format(files=listed)
-        made = await self.session.run(f"create table {name_of(name)} as from {source}")
-        return made.affected or 0
+        answer = await self.session.run(f"create table {name_of(name)} as from {source}")
+        return answer.affected or 0
 
     async def take(self, step: Step, context: AttemptContext) -> int:
-        """Carry out one step of the transform; its rows become a table with its name."""
+        """Run one step of the transform; its rows become a table of its name."""
         text, values = step.statement.bound(self.session.dialect, context)
-        made = await self.session.run(f"create table {name_of(step.name)} as {text}\n", values)
-        return made.affected or 0
+        answer = await self.session.run(f"create table {name_of(step.name)} as {text}\n", values)
+        return answer.affected or 0
 
     async def columns(self) -> tuple[Column, ...]:
         answer = await self.session.run(f"from {RESULT}")

@@ -1085,7 +1085,7 @@ class SeriesView(Struct, frozen=True, kw_only=True):
 class TaskItem(Struct, frozen=True, kw_only=True):
     """A task in the list.
 
-    `workers` is the number of live workers that serve it. `runs_per_minute` and `failure_rate` are
+    `workers` is the number of live workers that serve it. `runs_per_minute` and `compute_failure_rate` are
     of the runs that ended in the last hour. `scheduled` counts submissions for a later instant.
     `last_run_at` is the end of the last run among the newest 32,000 of your tenant.
     `is_estimate`: more runs ended in the last hour than are read. `is_partial`: more runs wait or

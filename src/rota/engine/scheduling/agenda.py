@@ -1,0 +1,265 @@
+"""Holds the ticks that one tick firer fires soon, by time.
+
+The agenda is only a cache of the index of due cursors. Losing it loses no tick, because the reader
+reads overdue cursors again. It remembers three things: the wheel holds the ticks by time, with
+everything precomputed that firing needs; `_entries` holds the newest entry of each job, so that an
+entry of the wheel that is outdated (the job was edited) is skipped when its time comes; `_decided`
+holds recent decisions for a moment, because a read that was already under way still shows their
+cursors.
+
+A shard is complete up to its horizon: every tick up to it is in the wheel or was decided. Schedules
+are evaluated here, ahead of the moment of firing; a faulty schedule is added to `faults`.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple, Self
+from uuid import UUID
+
+from rota.core.errors import NewerDocument, RotaError, SearchTooLong
+from rota.core.ids import derive_tick_run_id
+from rota.core.overlap import Overlap
+from rota.core.time.budget import SearchBudget
+from rota.core.time.planning import PlannedTick
+from rota.core.timing_wheel import TimingWheel
+from rota.engine.scheduling.due_submissions import DueSubmissions
+from rota.engine.scheduling.schedule_cache import SCHEDULE_FAULTS, ScheduleCache, cache_value
+from rota.store.cursors import BEFORE_ALL_TICKS, DueTick, TickFiring
+from rota.store.submissions import DueShard
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+FAR_FUTURE: Final = datetime(9999, 1, 1, tzinfo=UTC)
+# Finer than the event loop can wake up.
+WHEEL_UNIT: Final = timedelta(microseconds=100)
+KNOWN_OVERLAPS: Final = frozenset(policy.value for policy in Overlap)
+
+# The catch-up ticks that a job still has to run, then its first regular tick or None if the
+# schedule has ended.
+RemainingTicks = tuple[PlannedTick | None, ...]
+
+
+class TickEntry(NamedTuple):
+    """A tick that is ready to be fired. After `late_at` the misfire handler decides first.
+    `remaining` holds the ticks that the misfire handler planned after this one.
+    """
+
+    firing: TickFiring
+    late_at: datetime
+    remaining: RemainingTicks = ()
+
+
+class ScheduleFault(NamedTuple):
+    """A job that cannot be scheduled, and the reason."""
+
+    due: DueTick
+    reason: str
+
+    @classmethod
+    def from_error(cls, due: DueTick, error: Exception) -> Self:
+        """Build a fault. Errors that are not Rota's are shown with their type."""
+        is_rota_error = isinstance(error, RotaError)
+        return cls(due, str(error) if is_rota_error else repr(error))
+
+
+class Agenda:
+    """Calls `wake` when an entry arrives that is due before all others."""
+
+    def __init__(self, *, schedule_cache: ScheduleCache, wake: Callable[[], object]) -> None:
+        self.schedule_cache = schedule_cache
+        self.horizons: dict[int, datetime] = {}
+        self.faults: list[ScheduleFault] = []
+        self.submissions = DueSubmissions()
+        # Cursors whose next tick takes too long to find on the event loop.
+        self._long_searches: dict[UUID, DueTick] = {}
+        # Version and tick of the cursors that only newer code can schedule.
+        self._newer: dict[UUID, tuple[int, datetime]] = {}
+        self._unreported_newer: list[ScheduleFault] = []
+        self._wake = wake
+        self._wheel: TimingWheel[TickEntry] = TimingWheel(0)
+        self._entries: dict[UUID, TickEntry] = {}
+        self._soonest = 0
+        # The wheel was emptied up to here.
+        self._reached = 0
+        # New positions of the cursors that were decided since the last read began.
+        self._decided: dict[UUID, datetime] = {}
+
+    def __len__(self) -> int:
+        """Return the number of jobs on the agenda."""
+        return len(self._entries)
+
+    def note_due_submissions(self, found: Sequence[DueShard]) -> None:
+        """Note when shards have submissions to move."""
+        if self.submissions.note_due(found):
+            self._wake()
+
+    def start_reading(self) -> None:
+        """Forget earlier decisions: a read that begins now sees them."""
+        self._decided = {}
+
+    def add_cursor(self, due: DueTick) -> None:
+        """Add a cursor that was read, if it is new."""
+        if not self.is_new(due):
+            return
+        if due.job_id in self._long_searches:
+            self._long_searches[due.job_id] = due
+            return
+        self._prepare(due)
+
+    def _prepare(self, due: DueTick) -> None:
+        try:
+            self._put(build_entry(due, self.schedule_cache))
+        except SearchTooLong:
+            self._long_searches[due.job_id] = due
+        except NewerDocument as error:
+            self.skip_newer_document(due, error)
+        except SCHEDULE_FAULTS as error:
+            self.faults.append(ScheduleFault.from_error(due, error))
+
+    @property
+    def has_long_searches(self) -> bool:
+        return bool(self._long_searches)
+
+    def take_long_searches(self) -> list[DueTick]:
+        """Return the cursors whose next tick must be searched off the event loop."""
+        found, self._long_searches = list(self._long_searches.values()), {}
+        return found
+
+    def defer_search(self, due: DueTick) -> None:
+        """Keep a cursor for a later pass."""
+        self._long_searches.setdefault(due.job_id, due)
+
+    def add_search_result(self, due: DueTick, result: TickEntry | Exception) -> None:
+        """Add a cursor after a long search, or record why it cannot be scheduled."""
+        if not self.is_new(due):
+            return
+        if isinstance(result, NewerDocument):
+            self.skip_newer_document(due, result)
+        elif isinstance(result, Exception):
+            self.faults.append(ScheduleFault.from_error(due, result))
+        else:
+            self._put(result)
+
+    def skip_newer_document(self, due: DueTick, error: NewerDocument) -> None:
+        """Skip a job whose documents only newer code can read, and report it once."""
+        before = self._newer.get(due.job_id)
+        cache_value(self._newer, due.job_id, (due.version, due.tick_at))
+        if before is None or before[0] != due.version:
+            self._unreported_newer.append(ScheduleFault.from_error(due, error))
+
+    def take_newer_faults(self) -> list[ScheduleFault]:
+        """Return the jobs that were skipped since the last call."""
+        newer, self._unreported_newer = self._unreported_newer, []
+        return newer
+
+    def advance_cursor(self, entry: TickEntry, due: DueTick, remaining: RemainingTicks) -> None:
+        """Record that the cursor moved to another tick; keep that tick if it is due soon."""
+        self.mark_decided(entry, due.tick_at)
+        soon = due.fire_at <= self.horizons.get(due.shard, BEFORE_ALL_TICKS)
+        if not soon or not self.schedule_cache.has_schedule(due.schedule_id):
+            return
+        if remaining:
+            self._put(build_catch_up_entry(due, remaining))
+        else:
+            self._prepare(due)
+
+    def take_faults(self) -> list[ScheduleFault]:
+        faults, self.faults = self.faults, []
+        return faults
+
+    def is_new(self, due: DueTick) -> bool:
+        """Return whether a cursor that was read is ahead of the known one."""
+        known = self._entries.get(due.job_id)
+        if known is not None:
+            current = known.firing.due
+            if due.version == current.version:
+                return due.tick_at > current.tick_at or (
+                    due.tick_at == current.tick_at and due.fire_at != current.fire_at
+                )
+            return due.version > current.version
+        if self._newer and self._newer.get(due.job_id) == (due.version, due.tick_at):
+            return False
+        decided = self._decided.get(due.job_id)
+        return decided is None or due.tick_at >= decided
+
+    def _put(self, entry: TickEntry) -> None:
+        due = entry.firing.due
+        self._entries[due.job_id] = entry
+        at = -((EPOCH - due.fire_at) // WHEEL_UNIT)
+        self._wheel.add(at, entry)
+        if at < self._soonest:
+            self._soonest = at
+            self._wake()
+
+    def replace_entry(self, entry: TickEntry) -> None:
+        """Replace the known entry of a job by one that is being fired already."""
+        self._entries[entry.firing.due.job_id] = entry
+
+    def is_current(self, entry: TickEntry) -> bool:
+        """Return whether this is still the newest entry of its job."""
+        return self._entries.get(entry.firing.due.job_id) is entry
+
+    def take_due(self, now: datetime, limit: int) -> list[TickEntry]:
+        """Return the due entries, soonest first. The caller reports what became of each."""
+        self._reached = (now - EPOCH) // WHEEL_UNIT
+        taken = self._wheel.take(self._reached, limit)
+        return [entry for entry in taken if self.is_current(entry)]
+
+    def seconds_until_due(self, now: datetime, *, max_seconds: float) -> float:
+        """Return the seconds until an entry may be due."""
+        soonest = self._wheel.find_next_at()
+        if soonest is None:
+            self._soonest = (FAR_FUTURE - EPOCH) // WHEEL_UNIT
+            return max_seconds
+        self._soonest = soonest
+        if soonest <= self._reached:
+            return 0.0  # added after the last take, or more was due than the limit
+        return max(0.0, min(max_seconds, (EPOCH + soonest * WHEEL_UNIT - now).total_seconds()))
+
+    def mark_decided(self, entry: TickEntry, next_tick_at: datetime | None) -> None:
+        """Record that the tick was decided and its cursor moved. None: the schedule has ended."""
+        self.forget(entry)
+        self._decided[entry.firing.due.job_id] = next_tick_at or FAR_FUTURE
+
+    def forget(self, entry: TickEntry) -> None:
+        """Drop an entry. If its tick is still due, it is read again."""
+        if self.is_current(entry):
+            del self._entries[entry.firing.due.job_id]
+
+    def forget_jobs(self, entries: Iterable[TickEntry]) -> None:
+        """Drop every entry of the jobs of these entries."""
+        for entry in entries:
+            self._entries.pop(entry.firing.due.job_id, None)
+
+
+def build_entry(
+    due: DueTick, schedule_cache: ScheduleCache, budget: SearchBudget | None = None
+) -> TickEntry:
+    """Precompute what firing this cursor needs. Raises one of `SCHEDULE_FAULTS`."""
+    if due.overlap not in KNOWN_OVERLAPS:
+        raise NewerDocument("overlap", due.overlap, " or ".join(Overlap))
+    run_id = derive_tick_run_id(due.job_id, due.tick_at)
+    if due.schedule_id is None:
+        return TickEntry(TickFiring(due, run_id, None, None), FAR_FUTURE)
+    rule = schedule_cache.get_schedule(due.schedule_id, due.job_id)
+    if rule.schedule.follows_end:
+        return TickEntry(TickFiring(due, run_id, None, None), BEFORE_ALL_TICKS)
+    planned = schedule_cache.find_next_tick(due, budget)
+    late_at = (due.tick_at if rule.is_paced else due.fire_at) + rule.tolerance
+    if planned is None:
+        return TickEntry(
+            TickFiring(due, run_id, None, None), FAR_FUTURE if rule.always_runs else late_at
+        )
+    if rule.always_runs and planned.due_at > late_at:
+        late_at = planned.due_at
+    return TickEntry(TickFiring(due, run_id, planned.tick.at, planned.due_at), late_at)
+
+
+def build_catch_up_entry(due: DueTick, remaining: RemainingTicks) -> TickEntry:
+    """Build an entry that the misfire handler has approved: it runs, then the rest of the plan."""
+    run_id = derive_tick_run_id(due.job_id, due.tick_at)
+    following = remaining[0]
+    if following is None:
+        return TickEntry(TickFiring(due, run_id, None, None), FAR_FUTURE, remaining)
+    return TickEntry(
+        TickFiring(due, run_id, following.tick.at, following.due_at), FAR_FUTURE, remaining
+    )

@@ -1,0 +1,237 @@
+"""Counts the runs of a backfill and stores it for any node to carry out (S13).
+
+Nothing is locked while ticks are counted: the scheduler's next undecided tick bounds the range, and
+that tick only moves forward. An index ensures that a job has one backfill at a time.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from rota.contract.schedule import write_schedule
+from rota.core import backfills as rules
+from rota.core.backfills import (
+    BACKFILL_CONCURRENCY_MAX,
+    BackfillOrder,
+    BackfillSelection,
+    TickResult,
+)
+from rota.core.errors import Conflict, InvalidInput, NotFound
+from rota.core.limits import GateLimits
+from rota.core.priority import PRIORITY_NAMES, parse_priority
+from rota.core.secret_references import encode_payload
+from rota.core.states import RunState
+from rota.core.submissions import check_name, encode_canonical
+from rota.core.time import moments
+from rota.core.time.calendars import Calendar
+from rota.core.time.past_ticks import PastTicks
+from rota.core.time.planning import NO_CALENDARS
+from rota.core.time.schedule import Schedule
+from rota.engine.submission.tick_settlement import read_job_schedule
+from rota.store import backfills, gates, jobs
+from rota.store.backfills import NewBackfill
+from rota.store.driver import Connection
+from rota.store.jobs import StoredJob
+from rota.store.transaction import transaction
+
+DEFAULT_PRIORITY: Final = PRIORITY_NAMES["low"]
+# Up to this many ticks a range is counted tick by tick, which takes 0.1 s. Beyond, the number of
+# ticks is an estimate and the database counts the runs.
+EXACT_TICKS_MAX: Final = 5_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackfillRequest:
+    """A request for runs of the ticks with since <= tick < until that `only` selects. `at_once` is
+    how many may run at a time. Default payload: the job's.
+    """
+
+    since: datetime
+    until: datetime
+    only: BackfillSelection = BackfillSelection.MISSING
+    order: BackfillOrder = BackfillOrder.OLDEST
+    at_once: int = 4
+    priority: int = DEFAULT_PRIORITY
+    payload: object = None
+
+
+class BackfillCounts(NamedTuple):
+    """The number of ticks, by the state of their runs (succeeded, active, failed, missing), the
+    number of new runs, and how long these would take. `undecided` ticks are left to the scheduler.
+    """
+
+    ticks: int
+    ran: int
+    alive: int
+    failed: int
+    missing: int
+    new: int
+    undecided: int
+    is_guess: bool
+    takes: timedelta | None
+
+
+class BackfillAnswer(NamedTuple):
+    """The counts and the id of the backfill; the id is None after a dry run."""
+
+    counts: BackfillCounts
+    backfill_id: UUID | None = None
+
+
+async def start_backfill(  # noqa: PLR0913 — which job of whom, what of it, who asks, when, and whether really
+    conn: Connection,
+    request: BackfillRequest,
+    *,
+    tenant_id: int,
+    job_id: UUID,
+    by: str,
+    now: datetime,
+    new_id: Callable[[], UUID],
+    calendars: Mapping[str, Calendar] = NO_CALENDARS,
+    dry_run: bool = False,
+) -> BackfillAnswer:
+    """Count the runs of a backfill and start it. A dry run only counts and writes nothing."""
+    request = _check_request(request, now)
+    check_name(by, "by")
+    encode_payload(request.payload)
+    async with transaction(conn):
+        job = (await jobs.read_jobs(conn, [job_id])).get(job_id)
+        if job is None or job.tenant_id != tenant_id:
+            raise NotFound("job", str(job_id))
+        past = PastTicks(
+            schedule=without_run_cap(read_job_schedule(job), job_id),
+            since=request.since,
+            until=request.until,
+            calendars=calendars,
+        )
+        end = await _decided_until(conn, job_id, past)
+        later = replace(past, since=end)
+        undecided = await asyncio.to_thread(later.count, EXACT_TICKS_MAX)
+        past = replace(past, until=end)
+        counted = await _count_runs(conn, job, past, request)
+        counted = counted._replace(undecided=undecided.ticks)
+        if dry_run:
+            return BackfillAnswer(counted)
+        id_ = new_id()
+        await _write(conn, job, past, request, BackfillStart(id_, by, counted))
+    return BackfillAnswer(counted, id_)
+
+
+class BackfillStart(NamedTuple):
+    """The id of a new backfill, the user who asked for it, and the counts."""
+
+    id: UUID
+    by: str
+    counts: BackfillCounts
+
+
+async def _write(
+    conn: Connection, job: StoredJob, past: PastTicks, wanted: BackfillRequest, begun: BackfillStart
+) -> None:
+    other = await backfills.find_unfinished(conn, tenant_id=job.tenant_id, job_id=job.id)
+    if other is not None:
+        reason = f"bf_{other.hex} of this job has not finished; wait for it, or cancel it"
+        raise Conflict("backfill", reason)
+    limits = GateLimits(max_running=wanted.at_once)
+    gate_id = await gates.put_gate(conn, job.tenant_id, backfill_gate_key(begun.id), limits)
+    await backfills.insert_backfill(
+        conn,
+        NewBackfill(
+            id=begun.id,
+            tenant_id=job.tenant_id,
+            job_id=job.id,
+            since=past.since,
+            until=past.until,
+            schedule=encode_canonical(write_schedule(past.schedule)),
+            only=wanted.only,
+            newest_first=wanted.order is BackfillOrder.NEWEST,
+            at_once=wanted.at_once,
+            priority=wanted.priority,
+            payload=encode_payload(wanted.payload),
+            gate_id=gate_id,
+            expected=begun.counts.new,
+            is_guess=begun.counts.is_guess,
+            created_by=begun.by,
+        ),
+    )
+
+
+def backfill_gate_key(backfill_id: UUID) -> str:
+    return f"backfill:{backfill_id}"
+
+
+def without_run_cap(schedule: Schedule | None, job_id: UUID) -> Schedule:
+    """Return the schedule without `max_runs`, which limits the scheduler only."""
+    if schedule is None or not schedule.has_ticks or schedule.follows_end:
+        wanted = "expected a job whose schedule has ticks at known times"
+        raise InvalidInput("job_id", str(job_id), wanted)
+    return replace(schedule, window=replace(schedule.window, max_runs=None))
+
+
+async def read_tick_states(
+    conn: Connection, ats: tuple[datetime, ...], *, tenant_id: int, job_id: UUID
+) -> dict[datetime, list[RunState]]:
+    """Return the states of the runs of each tick that has runs."""
+    found: dict[datetime, list[RunState]] = {}
+    for tick in await backfills.read_tick_states(conn, ats, tenant_id=tenant_id, job_id=job_id):
+        found.setdefault(tick.at, []).append(tick.state)
+    return found
+
+
+def _check_request(wanted: BackfillRequest, now: datetime) -> BackfillRequest:
+    since = moments.parse(wanted.since, field="since")
+    until = moments.parse(wanted.until, field="until")
+    if since >= until:
+        raise InvalidInput("until", moments.to_rfc3339(until), "must be after since")
+    if until > now:
+        raise InvalidInput("until", moments.to_rfc3339(until), "must be in the past")
+    for name, kind in (("only", BackfillSelection), ("order", BackfillOrder)):
+        if not isinstance(getattr(wanted, name), kind):
+            raise InvalidInput(name, getattr(wanted, name), f"expected one of {', '.join(kind)}")
+    if not 1 <= wanted.at_once <= BACKFILL_CONCURRENCY_MAX:
+        raise InvalidInput("at_once", wanted.at_once, f"must be 1 to {BACKFILL_CONCURRENCY_MAX}")
+    return replace(wanted, since=since, until=until, priority=parse_priority(wanted.priority))
+
+
+async def _decided_until(conn: Connection, job_id: UUID, past: PastTicks) -> datetime:
+    """Return the end of the part of the range that the scheduler has decided."""
+    tick_at = await backfills.read_next_undecided(conn, job_id)
+    return past.until if tick_at is None else max(past.since, min(past.until, tick_at))
+
+
+async def _count_runs(
+    conn: Connection, job: StoredJob, past: PastTicks, wanted: BackfillRequest
+) -> BackfillCounts:
+    number = await asyncio.to_thread(past.count, EXACT_TICKS_MAX)
+    if number.is_estimate:
+        there = await backfills.count_tick_states(
+            conn, tenant_id=job.tenant_id, job_id=job.id, since=past.since, until=past.until
+        )
+        missing = max(0, number.ticks - sum(there))
+        stand = {
+            TickResult.ALIVE: there.alive,
+            TickResult.RAN: there.ran,
+            TickResult.FAILED: there.failed,
+            TickResult.MISSING: missing,
+        }
+    else:
+        ticks = (await asyncio.to_thread(past.read_oldest, EXACT_TICKS_MAX + 1)).ticks
+        found = await read_tick_states(conn, ticks, tenant_id=job.tenant_id, job_id=job.id)
+        stand = dict(Counter(rules.rate_tick(found.get(at, ())) for at in ticks))
+    new = sum(count for state, count in stand.items() if rules.needs_run(wanted.only, state))
+    duration = await backfills.measure_duration(conn, tenant_id=job.tenant_id, job_id=job.id)
+    return BackfillCounts(
+        ticks=sum(stand.values()),
+        ran=stand.get(TickResult.RAN, 0),
+        alive=stand.get(TickResult.ALIVE, 0),
+        failed=stand.get(TickResult.FAILED, 0),
+        missing=stand.get(TickResult.MISSING, 0),
+        new=new,
+        undecided=0,
+        is_guess=number.is_estimate,
+        takes=rules.estimate_duration(new, each=duration, at_once=wanted.at_once),
+    )
