@@ -32,7 +32,7 @@ MODULES_WITH_SQL = {
     "store/partitions.py",
     "store/state_guard.py",
     "executors/sql/etl/texts.py",
-    "sources/outbox/texts.py",
+    "sources/outbox/statements.py",
 }
 REGISTRY_HOST = re.compile(r"https?://")
 

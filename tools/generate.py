@@ -91,7 +91,7 @@ RENDERED = {
     "docs/reference/api.md": api_markdown,
     "docs/reference/client.md": client_markdown,
     "docs/reference/cli.md": cli_markdown,
-    "src/rota/sdk/client/generated/shapes.py": client_shapes,
+    "src/rota/sdk/client/generated/schemas.py": client_shapes,
     "src/rota/sdk/client/generated/operations.py": client_operations,
     "web/src/api/schema.gen.ts": dashboard_types,
     "web/src/api/job_fields.gen.ts": render_types.job_fields_ts,

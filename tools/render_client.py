@@ -2,7 +2,7 @@
 
 The SDK must not import the API, so that job authors need not install the API's dependencies. So its
 methods are generated, each with the types and descriptions of the operation that it calls. The
-methods that follow streams are written by hand (sdk/client/blocking.py).
+methods that follow streams are written by hand (sdk/client/sync_client.py).
 """
 
 from __future__ import annotations
@@ -343,7 +343,7 @@ class Methods:
             "",
             "from msgspec import UNSET, UnsetType",
             "",
-            "from rota.sdk.client.generated.shapes import (",
+            "from rota.sdk.client.generated.schemas import (",
             *(f"    {each}," for each in shapes),
             ")",
             "from rota.sdk.client.methods import ApiMethod",

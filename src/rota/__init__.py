@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from rota.executors.python.handlers import MB, Handlers
     from rota.sdk.app.app import App
     from rota.sdk.app.contexts import Context, SyncContext
+    from rota.sdk.app.event_jobs import event
     from rota.sdk.app.job import Job, job
     from rota.sdk.app.submission import NotFinished, RunFailed, Submission
-    from rota.sdk.app.waiting import event
     from rota.sdk.client import ApiError, AsyncClient, Client, Unreachable, Unreadable
-    from rota.sdk.graph.building import step
+    from rota.sdk.graph.builder import step
     from rota.sdk.graph.graph import Graph, index, item
     from rota.sdk.transaction import in_transaction, within
 
@@ -95,9 +95,9 @@ _HOMES = {
     "rota.sdk.app.contexts": ("Context", "SyncContext"),
     "rota.sdk.app.job": ("Job", "job"),
     "rota.sdk.app.submission": ("NotFinished", "RunFailed", "Submission"),
-    "rota.sdk.app.waiting": ("event",),
+    "rota.sdk.app.event_jobs": ("event",),
     "rota.sdk.client": ("ApiError", "AsyncClient", "Client", "Unreachable", "Unreadable"),
-    "rota.sdk.graph.building": ("step",),
+    "rota.sdk.graph.builder": ("step",),
     "rota.sdk.graph.graph": ("Graph", "index", "item"),
     "rota.sdk.transaction": ("in_transaction", "within"),
 }

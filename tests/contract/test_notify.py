@@ -9,13 +9,13 @@ from tests.integration.executors.http.target_server import TargetServer, target_
 from tests.support.silence import Silence, silence
 
 from rota.executors.notify import Channel, NotifyExecutor
-from rota.sdk.testing.executor_contract import AT_ONCE, ExecutorContract
+from rota.sdk.testing.executor_contract import CONCURRENT_ATTEMPTS, ExecutorContract
 
 # Apprise imports what the next Python no longer has, where there still is one.
 pytestmark = pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")
 
 # The log of an attempt names its channels, so each word of the suite is one.
-WORDS = [f"word-{number}-of-this-attempt" for number in range(AT_ONCE)]
+WORDS = [f"word-{number}-of-this-attempt" for number in range(CONCURRENT_ATTEMPTS)]
 
 
 class TestNotify(ExecutorContract):

@@ -6,7 +6,7 @@ import pytest
 
 from rota.core.executor import AttemptContext, Stream
 from rota.sdk.testing import RecordingContext
-from rota.sdk.testing.context import KEPT
+from rota.sdk.testing.context import OUTPUT_BYTES_MAX
 
 
 def test_it_is_a_context() -> None:
@@ -18,13 +18,13 @@ def test_it_is_a_context() -> None:
 def test_output_is_kept_by_stream_and_cut_when_there_is_too_much() -> None:
     context = RecordingContext()
 
-    context.write(Stream.STDOUT, b"x" * (KEPT + 1))
+    context.write(Stream.STDOUT, b"x" * (OUTPUT_BYTES_MAX + 1))
     context.write(Stream.STDERR, b"oh")
 
     assert context.to_values(Stream.STDERR).text == "oh"
-    assert not context.to_values(Stream.STDERR).cut
-    assert context.to_values(Stream.STDOUT).cut
-    assert len(context.to_values(Stream.STDOUT).kept) == KEPT
+    assert not context.to_values(Stream.STDERR).is_truncated
+    assert context.to_values(Stream.STDOUT).is_truncated
+    assert len(context.to_values(Stream.STDOUT).content) == OUTPUT_BYTES_MAX
 
 
 def test_threads_may_write_at_the_same_time() -> None:
@@ -41,7 +41,7 @@ async def test_the_next_attempt_resumes_from_a_copy_of_the_checkpoint() -> None:
     await first.checkpoint(place)
     place["row"] = 8
 
-    second = RecordingContext(attempt=2, stored=first.stored)
+    second = RecordingContext(attempt=2, stored_checkpoint=first.stored_checkpoint)
 
     assert await second.resume() == {"row": 7}
     assert await RecordingContext().resume() is None

@@ -16,7 +16,7 @@ from rota.contract.job_drafts import (
 from rota.core.policy import Policy
 from rota.engine.submission.job_changes import JobChanges
 
-__all__ = ["edit_of", "value_or_default", "resolve_kind", "build_spec"]
+__all__ = ["build_spec", "edit_of", "resolve_kind", "value_or_default"]
 
 
 def edit_of(edit: JobFields, *, policy: Policy) -> JobChanges:

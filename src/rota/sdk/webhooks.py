@@ -19,7 +19,7 @@ from rota.runtime.clock import SystemClock
 
 __all__ = ["InvalidSignature", "VerifiedRequest", "new_secret", "sign", "verify"]
 
-NEW = 32
+SECRET_BYTES = 32
 
 
 def verify(
@@ -40,7 +40,9 @@ def verify(
             "body", type(body).__name__, "expected bytes: pass the request body as received"
         )
     at = SystemClock().now() if now is None else now
-    return signatures.verify_request(headers, body, keys_of(secret), now=at, tolerance=tolerance)
+    return signatures.verify_request(
+        headers, body, decode_secrets(secret), now=at, tolerance=tolerance
+    )
 
 
 def sign(
@@ -52,15 +54,15 @@ def sign(
 ) -> dict[str, str]:
     """Return the headers of a signed request, for your own senders and for tests of a receiver."""
     at = SystemClock().now() if now is None else now
-    return signatures.build_headers(body, keys_of(secret), id=id, at=at)
+    return signatures.build_headers(body, decode_secrets(secret), id=id, at=at)
 
 
 def new_secret() -> str:
     """Generate a secret to share with the receiver of a webhook."""
-    return signatures.format_secret(secrets.token_bytes(NEW))
+    return signatures.format_secret(secrets.token_bytes(SECRET_BYTES))
 
 
-def keys_of(secret: str | Sequence[str]) -> list[bytes]:
+def decode_secrets(secret: str | Sequence[str]) -> list[bytes]:
     texts = [secret] if isinstance(secret, str) else secret
     keys = [signatures.parse_secret(text) for text in texts]
     if not keys:

@@ -12,38 +12,38 @@ from typing import Any, Final
 from rota.core.errors import InvalidInput
 from rota.core.time import durations
 
-LONGEST_TEXT: Final = 4096
+OPTION_CHARACTERS_MAX: Final = 4096
 # Shown in errors in place of options that may contain a password.
-HIDDEN: Final = "***"
+HIDDEN_VALUE: Final = "***"
 
 
-class Options:
+class SourceOptions:
     """The options of one source. An option with a default of None may be omitted."""
 
-    def __init__(self, given: object) -> None:
-        if not isinstance(given, Mapping):
-            raise InvalidInput("options", type(given).__name__, "must be a table of options")
-        self._values = dict(given)
+    def __init__(self, values: object) -> None:
+        if not isinstance(values, Mapping):
+            raise InvalidInput("options", type(values).__name__, "must be a table of options")
+        self._values = dict(values)
         self._known: list[str] = []
 
-    def text(self, name: str, *, wanted: str, secret: bool = False) -> str:
+    def read_text(self, name: str, *, wanted: str, secret: bool = False) -> str:
         """A required string."""
         value = self._take(name)
         return self._text(name, value, wanted, secret=secret)
 
-    def text_or(self, name: str, default: str | None, *, wanted: str) -> str | None:
+    def read_optional_text(self, name: str, default: str | None, *, wanted: str) -> str | None:
         value = self._take(name)
         return default if value is None else self._text(name, value, wanted)
 
-    def texts(self, name: str, *, wanted: str, most: int = 100) -> tuple[str, ...]:
+    def read_texts(self, name: str, *, wanted: str, limit: int = 100) -> tuple[str, ...]:
         """A list of at least one string; a single string is a list of one."""
         value = self._take(name)
         items = [value] if isinstance(value, str) else value
-        if not isinstance(items, Sequence) or not 1 <= len(items) <= most:
+        if not isinstance(items, Sequence) or not 1 <= len(items) <= limit:
             raise InvalidInput(name, value, f"must be {wanted}")
         return tuple(self._text(name, item, wanted) for item in items)
 
-    def choice(self, name: str, default: str, *others: str) -> str:
+    def read_choice(self, name: str, default: str, *others: str) -> str:
         value = self._take(name)
         if value is None:
             return default
@@ -51,7 +51,7 @@ class Options:
             raise InvalidInput(name, value, f"must be one of {', '.join((default, *others))}")
         return str(value)
 
-    def duration(
+    def read_duration(
         self, name: str, default: timedelta, *, shortest: timedelta, longest: timedelta
     ) -> timedelta:
         value = self._take(name)
@@ -59,22 +59,22 @@ class Options:
             return default
         return durations.parse(value, field=name, minimum=shortest, maximum=longest)
 
-    def settings(self, name: str) -> dict[str, str]:
+    def read_settings(self, name: str) -> dict[str, str]:
         """A table of settings for a library; numbers and booleans become strings."""
         value = self._take(name)
         if value is None:
             return {}
         wanted = "must be a table of strings, numbers, true and false"
         if not isinstance(value, Mapping):
-            raise InvalidInput(name, HIDDEN, wanted)
+            raise InvalidInput(name, HIDDEN_VALUE, wanted)
         if not all(isinstance(setting, str | int | float) for setting in value.values()):
-            raise InvalidInput(name, HIDDEN, wanted)
+            raise InvalidInput(name, HIDDEN_VALUE, wanted)
         return {
             str(key): str(setting).lower() if isinstance(setting, bool) else str(setting)
             for key, setting in value.items()
         }
 
-    def finish(self) -> None:
+    def refuse_others(self) -> None:
         """Refuse options that were not read."""
         for name in self._values:
             if name not in self._known:
@@ -86,14 +86,16 @@ class Options:
         return self._values.get(name)
 
     def _text(self, name: str, value: object, wanted: str, *, secret: bool = False) -> str:
-        is_valid = isinstance(value, str) and 0 < len(value) <= LONGEST_TEXT and "\0" not in value
+        is_valid = (
+            isinstance(value, str) and 0 < len(value) <= OPTION_CHARACTERS_MAX and "\0" not in value
+        )
         if not is_valid:
-            shown = HIDDEN if secret and value is not None else value
+            shown = HIDDEN_VALUE if secret and value is not None else value
             raise InvalidInput(name, shown, f"must be {wanted}")
         return str(value)
 
 
-def library(module: str, *, extra: str) -> Any:
+def import_library(module: str, *, extra: str) -> Any:
     """Import an optional library; the error says which extra to install."""
     try:
         return import_module(module)

@@ -36,10 +36,10 @@ __all__ = [
     "OUTSIDE_TRANSACTION_MARKER",
     "AppliedMigration",
     "Migration",
+    "find_next_migration",
     "load_migrations",
     "load_state_guard",
     "migrate",
-    "find_next_migration",
 ]
 
 # Held by the session that migrates: "rotb" in ASCII, in addition to the lock of migration_steps.py.

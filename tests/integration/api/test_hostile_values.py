@@ -16,7 +16,7 @@ from rota.api.operations import Operation, catalogue
 from rota.contract import ics
 from rota.core.errors import InvalidInput
 from rota.core.time import moments
-from rota.sdk.testing.simulating import simulate
+from rota.sdk.testing.simulation import simulate
 from rota.store.embedded import Embedded
 
 resources.load()

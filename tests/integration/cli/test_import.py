@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rota.sdk.code import manifest
+from rota.sdk.jobs_as_code import manifest
 
 CELERY = """
 from datetime import timedelta
@@ -55,7 +55,7 @@ def test_a_celery_app_is_read_from_the_folder_that_the_command_is_in(folder: Pat
     code, out, err = rota(folder, "celery", "shop:app", "--out", "rota.yaml", "--project", "shop")
 
     assert (code, out, err) == (0, "", "rota: Wrote 1 job to rota.yaml\n")
-    found = manifest.load(folder / "rota.yaml")
+    found = manifest.load_manifest(folder / "rota.yaml")
     assert found.project == "shop"
     (job,) = found.jobs
     assert (job.name, job.body) == (
@@ -72,7 +72,7 @@ def test_several_files_of_kubernetes_are_one_manifest_and_a_name_twice_is_told(
     assert code == 1
     assert "rota: skipped: two.yaml: duplicate CronJob 'one'\n" in err
     (folder / "rota.yaml").write_text(out)
-    assert [job.name for job in manifest.load(folder / "rota.yaml").jobs] == ["one", "two"]
+    assert [job.name for job in manifest.load_manifest(folder / "rota.yaml").jobs] == ["one", "two"]
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,7 @@ async def test_the_next_attempt_sends_only_to_those_that_failed(
     first = RecordingContext()
 
     half = failed(await notify({"hook": hook, **mailing(post)}, first))
-    second = RecordingContext(attempt=2, stored=first.stored)
+    second = RecordingContext(attempt=2, stored_checkpoint=first.stored_checkpoint)
     whole = await notify({"hook": mended, **mailing(post)}, second)
 
     assert (half.failure.type, half.final) == ("http 500", False)
@@ -199,7 +199,9 @@ async def test_an_attempt_that_is_stopped_half_way_is_gone_on_with(post: Mailbox
         await asyncio.wait([running])
 
     mended = {**mailing(post), "slow": Channel(url=mail(post, to="oncall"))}
-    outcome = await notify(mended, RecordingContext(attempt=2, stored=first.stored))
+    outcome = await notify(
+        mended, RecordingContext(attempt=2, stored_checkpoint=first.stored_checkpoint)
+    )
 
     assert running.cancelled()
     assert outcome == Succeeded(result={"sent": ["mail", "slow"]})
@@ -235,7 +237,7 @@ async def test_a_password_is_used_and_never_shown(
     assert isinstance(sent, Succeeded)
     assert failed(refused).failure.type == "login refused"
     assert failed(refused).final
-    shown = repr((refused, sent)) + wrong.everything + right.everything + caplog.text
+    shown = repr((refused, sent)) + wrong.all_output + right.all_output + caplog.text
     assert "hunter2" not in shown + "".join(capfd.readouterr())
 
 
@@ -247,7 +249,7 @@ async def test_a_token_in_a_path_is_never_shown_either(caplog: pytest.LogCapture
         context,
     )
 
-    assert "hunter2" not in repr(outcome) + context.everything + caplog.text
+    assert "hunter2" not in repr(outcome) + context.all_output + caplog.text
 
 
 def test_without_channels_the_kind_is_off() -> None:

@@ -110,7 +110,7 @@ async def test_odd_names_arrive_as_they_are(
     assert read_deep(there) == b"longer than PATH_MAX"
     assert {path: (there / path).read_bytes() for path in short} == short
     assert (there / os.fsdecode(b"\xff\xfe")).read_bytes() == b"bytes"
-    assert len(context.everything.splitlines()) == len(ODD) + 1
+    assert len(context.all_output.splitlines()) == len(ODD) + 1
     json.dumps(result).encode()
 
 
@@ -314,7 +314,7 @@ async def test_a_file_that_changes_while_it_is_copied_is_copied_again(
 
     class Meddling(HookedContext):
         def hook(self) -> None:
-            if len(self.told) == 1:
+            if len(self.progress_reports) == 1:
                 with (here / "a").open("ab") as file:
                     file.write(b"more")
 
@@ -485,9 +485,9 @@ async def test_progress_counts_files_and_bytes(places: tuple[Place, Place], here
 
     await sync(places, context, from_="here:/", to="there:/", parallel=1)
 
-    fractions = [fraction for fraction, _ in context.told]
+    fractions = [fraction for fraction, _ in context.progress_reports]
     assert fractions == sorted(fractions)
-    assert context.told[-1] == (1.0, "2 of 2 files, 2.1 MB of 2.1 MB")
+    assert context.progress_reports[-1] == (1.0, "2 of 2 files, 2.1 MB of 2.1 MB")
 
 
 async def test_what_is_written_has_the_rights_of_new_files(

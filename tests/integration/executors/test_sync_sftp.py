@@ -205,7 +205,7 @@ async def test_wrong_credentials_fail_at_once_and_tell_no_secret(
 
     assert isinstance(outcome, Failed)
     assert (outcome.final, outcome.failure.type) == (True, "not permitted")
-    assert "canary-password" not in repr(outcome) + context.everything
+    assert "canary-password" not in repr(outcome) + context.all_output
 
 
 async def test_a_key_that_cannot_be_read_is_named(machine: Machine, here: Path) -> None:

@@ -158,7 +158,7 @@ async def test_a_file_that_changes_while_it_is_sent_never_appears_half(
 
     class Meddling(HookedContext):
         def hook(self) -> None:
-            if len(self.told) == 1:
+            if len(self.progress_reports) == 1:
                 with (here / "large").open("ab") as file:
                     file.write(b"more")
 
@@ -199,7 +199,7 @@ async def test_wrong_credentials_and_buckets_fail_at_once_and_tell_no_secret(
     assert isinstance(outcome, Failed)
     assert outcome.failure.type in why, outcome
     assert outcome.final
-    assert SECRET not in repr(outcome) + context.everything
+    assert SECRET not in repr(outcome) + context.all_output
 
 
 async def test_a_store_that_is_away_is_asked_again_later(here: Path) -> None:

@@ -201,7 +201,7 @@ async def test_the_secret_is_never_shown(server: TargetServer, executor: Webhook
 
     outcome = await deliver(executor, f"{server.url}/hook", context)
 
-    shown = repr((outcome, signing([SECRET]))) + context.everything
+    shown = repr((outcome, signing([SECRET]))) + context.all_output
     sent = json.dumps(server.requests)
     assert SECRET not in shown + sent
     assert SECRET.removeprefix("whsec_") not in shown + sent

@@ -18,7 +18,7 @@ from tests.integration.cli.test_up import ROTA, environment, said_when_up
 from tests.support.shop import CLOCK
 
 import rota
-from rota.sdk.app.sending import ClientSender
+from rota.sdk.app.sender import ClientSender
 
 PATIENCE = 30.0
 BILLING = """

@@ -128,7 +128,7 @@ async def test_pages_bring_everything_once(api: Served) -> None:
         await client.create_jobs(jobs)
 
         pages = [page async for page in client.pages(client.list_jobs, limit=3)]
-        names = [each.name async for each in client.each(client.list_jobs, limit=2)]
+        names = [each.name async for each in client.iterate(client.list_jobs, limit=2)]
 
         assert [len(page.items) for page in pages] == [3, 3, 1]
         assert sorted(names) == sorted(job["name"] for job in jobs)
@@ -136,7 +136,7 @@ async def test_pages_bring_everything_once(api: Served) -> None:
 
         def read() -> tuple[list[Page[Any]], list[str]]:
             found = list(blocked.pages(blocked.list_jobs, limit=3))
-            return found, [each.name for each in blocked.each(blocked.list_jobs, limit=2)]
+            return found, [each.name for each in blocked.iterate(blocked.list_jobs, limit=2)]
 
         assert await asyncio.to_thread(read) == (pages, names)
 

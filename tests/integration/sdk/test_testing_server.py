@@ -6,7 +6,7 @@ from tests.support import greetings
 from tests.support.shop import CLOCK
 
 import rota
-from rota.testing import NotStarted, Server, serving
+from rota.testing import Server, ServerNotStarted, serving
 
 pytest_plugins = ["rota.testing.pytest_plugin"]
 
@@ -29,7 +29,7 @@ def test_a_job_in_a_transaction_on_its_database_is_carried_out(rota_server: Serv
 
 def test_an_app_that_cannot_be_found_is_told(rota_server: Server) -> None:
     with (
-        pytest.raises(NotStarted, match="No module named 'nowhere'"),
+        pytest.raises(ServerNotStarted, match="No module named 'nowhere'"),
         serving(rota_server.folder, "nowhere:app"),
     ):
         pass

@@ -26,8 +26,8 @@ from rota.core.errors import (
     StoreUnavailable,
 )
 from rota.sdk.app import App
-from rota.sdk.transaction import Made, in_transaction
-from rota.sdk.transaction.drivers import as_text
+from rota.sdk.transaction import TransactionJob, in_transaction
+from rota.sdk.transaction.drivers import cast_parameters_from_text
 from rota.store import calendars
 from rota.store.embedded import Embedded
 from rota.store.statement import STATEMENTS
@@ -68,8 +68,8 @@ async def native(request: Any, shared: str) -> AsyncIterator[Owner]:
         yield opened
 
 
-async def create(owner: Owner, **fields: Any) -> Made:
-    made: Made = await settled(in_transaction(owner.conn).create_job(**fields))
+async def create(owner: Owner, **fields: Any) -> TransactionJob:
+    made: TransactionJob = await settled(in_transaction(owner.conn).create_job(**fields))
     return made
 
 
@@ -110,7 +110,7 @@ async def test_jobs_are_due_by_the_clock_of_the_callers_database(owner: Owner, c
     assert later == noon + timedelta(seconds=3)
 
 
-async def assert_as_asked(conn: Any, made: Made) -> None:
+async def assert_as_asked(conn: Any, made: TransactionJob) -> None:
     """The submission is what the API would have made of the same fields."""
     run = await conn.fetchrow(
         "select l.*, q.name as queue, k.name as kind, p.body as policy from rota.live_runs l "
@@ -292,7 +292,7 @@ async def test_a_server_that_goes_away_is_told_as_such(shared: str, conn: Any) -
 async def test_every_statement_takes_all_of_its_values_as_text(schema: str) -> None:
     ours = await asyncpg.connect(schema)
     for statement in STATEMENTS.values():
-        prepared = await ours.prepare(as_text(statement.text))
+        prepared = await ours.prepare(cast_parameters_from_text(statement.text))
 
         types = {parameter.name for parameter in prepared.get_parameters()}
 

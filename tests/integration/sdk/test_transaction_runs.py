@@ -9,10 +9,10 @@ from tests.support.shop import open_shop
 
 from rota.core.executor import AttemptContext
 from rota.core.states import RunState
-from rota.sdk.transaction import Made, in_transaction
+from rota.sdk.transaction import TransactionJob, in_transaction
 
 
-def run_of(made: Made) -> UUID:
+def run_of(made: TransactionJob) -> UUID:
     return UUID((made.run_id or "").removeprefix("run_"))
 
 
@@ -40,7 +40,7 @@ async def test_a_run_begins_after_the_commit_and_not_before(database: str) -> No
 
 async def test_a_handler_hands_on_the_next_job_in_its_own_transaction(database: str) -> None:
     """Exactly once: the effect, the end of the run and the next job are one commit (E2)."""
-    handed: list[Made] = []
+    handed: list[TransactionJob] = []
     async with open_shop(database) as shop:
         await shop.conn.execute("create table paid (id integer primary key)")
 

@@ -24,7 +24,7 @@ class Now:
 
 
 async def names(source: FolderSource) -> list[str]:
-    batch = await source.read(most=10, within=SOON)
+    batch = await source.read(limit=10, within=SOON)
     if batch.position is not None:
         await source.acknowledge(batch.position)
     return [message.body["name"] for message in batch.messages]
@@ -68,11 +68,11 @@ async def test_a_file_that_is_replaced_is_another_event(folder: Folder) -> None:
     await source.open(None)
     file = folder.path / "rates.json"
     file.write_text("{}")
-    first = (await source.read(most=10, within=SOON)).messages[0]
+    first = (await source.read(limit=10, within=SOON)).messages[0]
     await names(source)
 
     file.write_text('{"eur": 1}')
-    (second,) = (await source.read(most=10, within=SOON)).messages
+    (second,) = (await source.read(limit=10, within=SOON)).messages
 
     assert first.id != second.id
     assert (first.body["size"], second.body["size"]) == (2, 10)
@@ -103,7 +103,7 @@ async def test_what_was_taken_is_moved_once_it_is_acknowledged_and_not_before(
     await source.open(None)
     (folder.path / "a.csv").write_text("x")
 
-    batch = await source.read(most=10, within=SOON)
+    batch = await source.read(limit=10, within=SOON)
     assert (folder.path / "a.csv").exists()
     await source.acknowledge(batch.position or "")
 
@@ -120,11 +120,11 @@ async def test_a_file_that_came_under_the_same_name_meanwhile_is_not_moved_away(
     await source.open(None)
     file = folder.path / "a.csv"
     file.write_text("first")
-    batch = await source.read(most=10, within=SOON)
+    batch = await source.read(limit=10, within=SOON)
 
     file.write_text("second, longer")
     await source.acknowledge(batch.position or "")
-    again = await source.read(most=10, within=SOON)
+    again = await source.read(limit=10, within=SOON)
 
     assert file.read_text() == "second, longer"
     assert [message.body["size"] for message in again.messages] == [14]
@@ -146,7 +146,7 @@ async def test_a_thousand_files_and_more_are_remembered_in_a_short_position(
     source = make(folder.options())
     await source.open(None)
     taken, position = 0, None
-    while (batch := await source.read(most=400, within=SOON)) != Batch():
+    while (batch := await source.read(limit=400, within=SOON)) != Batch():
         position = batch.position or ""
         await source.acknowledge(position)
         taken += len(batch.messages)

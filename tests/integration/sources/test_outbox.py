@@ -187,7 +187,7 @@ async def test_columns_tell_type_subject_and_time_and_a_whole_row_is_data(
 
     source = make(options)
     await source.open(None)
-    ((message,), _) = (await source.read(most=1, within=SOON)).messages, None
+    ((message,), _) = (await source.read(limit=1, within=SOON)).messages, None
     await source.close()
 
     assert (message.type, message.subject, message.id) == ("order.paid", "x", "1")

@@ -73,10 +73,10 @@ def test_what_is_wrong_is_said_with_its_path(
 
 
 def test_a_library_that_is_missing_is_named_with_its_extra() -> None:
-    from rota.sources.options import library  # noqa: PLC0415
+    from rota.sources.options import import_library  # noqa: PLC0415
 
     with pytest.raises(InvalidInput) as refusal:
-        library("no_such_library", extra="kafka")
+        import_library("no_such_library", extra="kafka")
 
     assert "rota[kafka]" in refusal.value.wanted
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import rota
-from rota.sdk.transaction import AsyncWithin, Within
+from rota.sdk.transaction import AsyncTransactionSubmitter, TransactionSubmitter
 
 
 def connection(name: str) -> Any:
@@ -15,7 +15,10 @@ def connection(name: str) -> Any:
     return type(class_name, (), {"__module__": package})()
 
 
-CONNECTIONS = [("psycopg.Connection", Within), ("asyncpg.Connection", AsyncWithin)]
+CONNECTIONS = [
+    ("psycopg.Connection", TransactionSubmitter),
+    ("asyncpg.Connection", AsyncTransactionSubmitter),
+]
 
 
 @pytest.mark.parametrize(("name", "expected"), CONNECTIONS)

@@ -20,9 +20,9 @@ from rota.core.origins import ChangeOrigin
 from rota.core.policy import TIMEOUT_MAX
 from rota.core.time import durations
 from rota.runtime.clock import SystemClock
-from rota.sdk.importing.command_names import name_of
-from rota.sdk.outside.command import TIMED_OUT, Command, failure_of
-from rota.sdk.outside.recording import Recording
+from rota.sdk.external.command import TIMED_OUT_EXIT_CODE, ExternalCommand, describe_start_failure
+from rota.sdk.external.run_reporter import RunReporter
+from rota.sdk.importers.command_names import derive_name
 
 if TYPE_CHECKING:
     from rota.sdk.client import Client
@@ -65,9 +65,9 @@ def exec_(
     limit = None
     if timeout is not None:
         limit = durations.parse(timeout, field="--timeout", minimum=SHORTEST, maximum=TIMEOUT_MAX)
-    recording = Recording(opened(url, key_file), complain)
-    recording.begin(
-        job=job or name_of(shlex.join(argv)),
+    recording = RunReporter(opened(url, key_file), complain)
+    recording.report_start(
+        job=job or derive_name(shlex.join(argv)),
         host=f"{socket.gethostname()}:{os.getpid()}",
         payload={"argv": list(argv)},
     )
@@ -86,23 +86,25 @@ def opened(url: str | None, key_file: Path | None) -> "Client | None":
         return None
 
 
-def carry_out(argv: Sequence[str], recording: Recording, limit: timedelta | None) -> int:
+def carry_out(argv: Sequence[str], recording: RunReporter, limit: timedelta | None) -> int:
     try:
-        command = Command(argv, recording.output.write)
+        command = ExternalCommand(argv, recording.output.write)
     except OSError as error:
-        code, why = failure_of(error, argv[0])
+        code, why = describe_start_failure(error, argv[0])
         complain(why)
-        recording.end(code, why)
+        recording.report_end(code, why)
         return code
     is_late = watch(command, recording, limit)
     command.drain(GRACE)
-    code = TIMED_OUT if is_late else command.exit_code
-    why = f"timed out after {durations.to_words(limit)}" if limit and is_late else command.why
-    recording.end(code, why)
+    code = TIMED_OUT_EXIT_CODE if is_late else command.exit_code
+    why = (
+        f"timed out after {durations.to_words(limit)}" if limit and is_late else command.exit_reason
+    )
+    recording.report_end(code, why)
     return code
 
 
-def watch(command: Command, recording: Recording, limit: timedelta | None) -> bool:
+def watch(command: ExternalCommand, recording: RunReporter, limit: timedelta | None) -> bool:
     """Wait for the command and send heartbeats. Return True if it was stopped by the timeout."""
     clock = SystemClock()
     started = clock.monotonic()
@@ -112,11 +114,11 @@ def watch(command: Command, recording: Recording, limit: timedelta | None) -> bo
         now = clock.monotonic()
         if limit is not None and not is_late and now - started >= limit.total_seconds():
             is_late = True
-        if (recording.tell() or is_late) and asked_at is None:
+        if (recording.report_progress() or is_late) and asked_at is None:
             asked_at = now
-            command.send(signal.SIGTERM)
+            command.send_signal(signal.SIGTERM)
         elif asked_at is not None and now - asked_at >= GRACE:
-            command.send(signal.SIGKILL)
+            command.send_signal(signal.SIGKILL)
     return is_late
 
 

@@ -197,9 +197,9 @@ def check(
     format
         Output format: text, Mermaid or Graphviz (dot). Default: text.
     """
-    from rota.sdk.code import graphs  # noqa: PLC0415 - imports the YAML library
+    from rota.sdk.jobs_as_code import graph_files
 
-    for name, graph in graphs.load(file):
+    for name, graph in graph_files.load_graphs(file):
         if format == "text":
             print(f"{shown(name)}: valid, {len(graph.steps)} steps")
         write(drawn(graph, {}, format))

@@ -18,10 +18,10 @@ from rota.core.errors import InvalidInput, UnusableInput
 from rota.core.origins import ChangeOrigin
 from rota.core.time import zones
 from rota.runtime.clock import SystemClock
-from rota.sdk.code import manifest, yaml_text
-from rota.sdk.code.writing import write
-from rota.sdk.importing import apscheduler_jobs, celery_beat, crontab, kubernetes, modules
-from rota.sdk.importing.imported import Imported
+from rota.sdk.importers import apscheduler_jobs, celery_beat, crontab, kubernetes, modules
+from rota.sdk.importers.import_result import ImportedJobs
+from rota.sdk.jobs_as_code import manifest, yaml_reader
+from rota.sdk.jobs_as_code.manifest_writer import render_manifest
 
 STDIN: Final = "-"
 DASH: Final = Parameter(allow_leading_hyphen=True)
@@ -82,11 +82,11 @@ def import_crontab(
     some("file", files)
     zone = tz or local_zone()
     zones.get_zone(zone)
-    found = crontab.empty(zone, SystemClock().now())
+    found = crontab.create_result(zone, SystemClock().now())
     for file in files:
         is_system = file.startswith(SYSTEM) if system is None else system
         how = crontab.Crontab(file=shown(file), is_system=is_system, zone=zone)
-        crontab.read(text_of(file), how, found)
+        crontab.import_crontab(text_of(file), how, found)
     return finish(found, ", ".join(map(shown, files)), whither, talk)
 
 
@@ -102,14 +102,14 @@ def import_kubernetes(
         YAML files, or - for standard input (kubectl get cronjob -o yaml | …).
     """
     some("file", files)
-    found = Imported(now=SystemClock().now())
+    found = ImportedJobs(now=SystemClock().now())
     for file in files:
-        more = kubernetes.read(text_of(file), shown(file), found.now)
-        found.left_out += more.left_out
+        more = kubernetes.import_cron_jobs(text_of(file), shown(file), found.now)
+        found.skipped += more.skipped
         found.notes += more.notes
         for job in more.jobs:
             if job.name in found.names:
-                found.leave_out(shown(file), f"duplicate CronJob {job.name!r}")
+                found.skip_entry(shown(file), f"duplicate CronJob {job.name!r}")
             else:
                 found.jobs.append(job)
                 found.names.add(job.name)
@@ -125,7 +125,7 @@ def import_celery(place: str, /, *, whither: Whither = USUAL, talk: Talk = TALK)
     place
         The Celery app, as module:name.
     """
-    found = celery_beat.read(from_here(place), place, SystemClock().now())
+    found = celery_beat.import_app(from_here(place), place, SystemClock().now())
     return finish(found, place, whither, talk)
 
 
@@ -138,39 +138,39 @@ def import_apscheduler(place: str, /, *, whither: Whither = USUAL, talk: Talk = 
     place
         The scheduler, as module:name.
     """
-    found = apscheduler_jobs.read(from_here(place), place, SystemClock().now())
+    found = apscheduler_jobs.import_scheduler(from_here(place), place, SystemClock().now())
     return finish(found, place, whither, talk)
 
 
-def finish(found: Imported, source: str, whither: Whither, talk: Talk) -> int:
+def finish(found: ImportedJobs, source: str, whither: Whither, talk: Talk) -> int:
     """List skipped entries, then print, write or apply the manifest."""
     warn([str(each) for each in found.notes])
-    warn([f"skipped: {each}" for each in found.left_out])
-    if whither.strict and found.left_out:
+    warn([f"skipped: {each}" for each in found.skipped])
+    if whither.strict and found.skipped:
         warn(["nothing imported: --strict is set and entries were skipped"])
         return 1
-    text = write(
+    text = render_manifest(
         whither.project,
         found.jobs,
         defaults=found.defaults if found.jobs else None,
         comments=[f"Imported from {source}."],
     )
     if whither.apply:
-        declared = manifest.combine(yaml_text.read(text, source), source)
+        declared = manifest.combine_documents(yaml_reader.read_documents(text, source), source)
         code = apply_manifest(
             declared, talk, prune=False, yes=whither.yes, origin=ChangeOrigin.IMPORT
         )
-        return code or int(bool(found.left_out))
+        return code or int(bool(found.skipped))
     deliver(text, whither.out)
     if whither.out is not None:
         warn([f"Wrote {counted(len(found.jobs), 'job')} to {whither.out}"])
-    return int(bool(found.left_out))
+    return int(bool(found.skipped))
 
 
 def from_here(place: str) -> object:
     """Load `module:name`, also from the current folder."""
     sys.path.insert(0, str(Path.cwd()))
-    return modules.load(place)
+    return modules.load_object(place)
 
 
 def text_of(file: str) -> str:

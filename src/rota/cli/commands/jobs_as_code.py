@@ -15,10 +15,11 @@ from rota.cli.options import SWITCH, TALK, YES, Talk, warn, write, write_json
 from rota.cli.terminal import raw_output
 from rota.core.errors import InvalidInput
 from rota.core.origins import ChangeOrigin
-from rota.sdk.code import exporting, manifest, showing
-from rota.sdk.code.manifest import Manifest
-from rota.sdk.code.problems import FileRefused, Wrong
-from rota.sdk.code.writing import write as written
+from rota.sdk.jobs_as_code import export as export_rules
+from rota.sdk.jobs_as_code import manifest, plan_text
+from rota.sdk.jobs_as_code.manifest import ManifestFile
+from rota.sdk.jobs_as_code.manifest_writer import render_manifest as written
+from rota.sdk.jobs_as_code.problems import FileProblem, InvalidFile
 
 if TYPE_CHECKING:
     from rota.sdk.client import Client
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 # The exit code of git and terraform for a difference.
 DIFFERENT: Final = 2
 PLACE: Final = re.compile(r"^(jobs|calendars)\[(\d+)\]\.?(?:calendar\.)?")
-USUAL: Final = Path(manifest.USUAL)
+USUAL: Final = Path(manifest.DEFAULT_MANIFEST_FILE)
 
 
 def plan(
@@ -66,7 +67,7 @@ def diff(file: Path = USUAL, /, *, talk: Talk = TALK) -> int:
     if talk.as_json:
         write_json(found)
     else:
-        write(showing.terse(found))
+        write(plan_text.render_plan_briefly(found))
     return DIFFERENT if differs(found) else 0
 
 
@@ -93,7 +94,7 @@ def apply(
 
 
 def apply_manifest(
-    declared: Manifest,
+    declared: ManifestFile,
     talk: Talk,
     *,
     prune: bool,
@@ -111,7 +112,7 @@ def apply_manifest(
             return 1
         with located(declared):
             done = client.apply_manifest(
-                **declared.body(),
+                **declared.to_request(),
                 prune=prune,
                 seen=found.seen,
                 seen_calendars=found.seen_calendars,
@@ -160,12 +161,12 @@ def drifted(found: Any) -> Iterator[str]:
             "prune": f"{change.name}: on the server, missing in the manifest",
         }[change.action]
         for field in change.fields:
-            yield f"    {field.field}: manifest {showing.shown(field.after)},"
-            yield f"    {' ' * len(field.field)}  server   {showing.shown(field.before)}"
+            yield f"    {field.field}: manifest {plan_text.format_value(field.after)},"
+            yield f"    {' ' * len(field.field)}  server   {plan_text.format_value(field.before)}"
         if change.touched is not None:
-            yield f"    {showing.touched(change.touched)}"
+            yield f"    {plan_text.describe_manual_change(change.touched)}"
     for name, touched in found.touched.items():
-        yield f"{name}: matches the manifest; {showing.touched(touched)}"
+        yield f"{name}: matches the manifest; {plan_text.describe_manual_change(touched)}"
 
 
 def export(
@@ -185,20 +186,24 @@ def export(
     """
     with talk.open() as client:
         # A manifest may declare one-time jobs; submissions have no project.
-        label = f"{exporting.LABEL}:{project}"
+        label = f"{export_rules.PROJECT_LABEL}:{project}"
         listed = chain(
-            client.each(client.list_jobs, limit=200),
-            client.each(client.list_jobs, limit=200, type="one_time", status="active", label=label),
+            client.iterate(client.list_jobs, limit=200),
+            client.iterate(
+                client.list_jobs, limit=200, type="one_time", status="active", label=label
+            ),
         )
         # Lists omit the steps of graphs.
         found = [
-            client.get_job(job.job_id) if job.kind == exporting.GRAPH else job
+            client.get_job(job.job_id) if job.kind == export_rules.GRAPH else job
             for job in listed
-            if exporting.belongs(job, project)
+            if export_rules.is_exported(job, project)
         ]
-        calendars = exporting.calendars(found, client.each(client.list_calendars, limit=200))
+        calendars = export_rules.export_calendars(
+            found, client.iterate(client.list_calendars, limit=200)
+        )
     found.sort(key=lambda job: job.name)
-    jobs = [exporting.declared(job) for job in found]
+    jobs = [export_rules.export_job(job) for job in found]
     deliver(written(project, jobs, calendars=calendars), out)
     if out is not None:
         warn([f"Wrote {counted(len(found), 'job')} to {out}"])
@@ -226,9 +231,9 @@ def deliver(text: str, out: Path | None) -> None:
         raise InvalidInput("--out", str(out), wanted) from None
 
 
-def loaded(file: Path) -> Manifest:
+def loaded(file: Path) -> ManifestFile:
     with line_by_line():
-        return manifest.load(file)
+        return manifest.load_manifest(file)
 
 
 @contextmanager
@@ -236,18 +241,18 @@ def line_by_line() -> Iterator[None]:
     """Print each error of a manifest on its own line."""
     try:
         yield
-    except FileRefused as refused:
-        warn([str(each) for each in refused.wrongs[:-1]])
-        raise FileRefused(refused.wrongs[-1:]) from None
+    except InvalidFile as refused:
+        warn([str(each) for each in refused.problems[:-1]])
+        raise InvalidFile(refused.problems[-1:]) from None
 
 
-def look(client: "Client", declared: Manifest) -> Any:
+def look(client: "Client", declared: ManifestFile) -> Any:
     with located(declared):
-        return client.plan_manifest(**declared.body())
+        return client.plan_manifest(**declared.to_request())
 
 
 @contextmanager
-def located(declared: Manifest) -> Iterator[None]:
+def located(declared: ManifestFile) -> Iterator[None]:
     """Translate pointers of the server's errors to lines of the manifest."""
     from rota.sdk.client import ApiError  # noqa: PLC0415 - imports the HTTP library
 
@@ -260,10 +265,10 @@ def located(declared: Manifest) -> Iterator[None]:
             raise
         # Name the job instead of its index in the request.
         detail = PLACE.sub(lambda place: f"{named(declared, place)}: ", error.detail, count=1)
-        raise FileRefused([Wrong(spot, detail) for spot in spots]) from None
+        raise InvalidFile([FileProblem(spot, detail) for spot in spots]) from None
 
 
-def named(declared: Manifest, place: re.Match[str]) -> str:
+def named(declared: ManifestFile, place: re.Match[str]) -> str:
     things = declared.jobs if place[1] == "jobs" else declared.calendars
     return things[int(place[2])].name
 
@@ -272,4 +277,4 @@ def show(found: Any, talk: Talk, *, prune: bool) -> None:
     if talk.as_json:
         write_json(found)
     else:
-        write([showing.counted(found), *showing.lines(found, prune=prune)])
+        write([plan_text.summarize_plan(found), *plan_text.render_plan(found, prune=prune)])

@@ -16,8 +16,8 @@ from rota.core.errors import InvalidInput
 from rota.core.time import durations, moments, zones
 from rota.core.time.clock_changes import ClockChange
 from rota.core.time.simulation import SimulatedOutcome, SimulatedTick
-from rota.sdk.testing.simulating import Simulation
-from rota.sdk.testing.simulating import simulate as play
+from rota.sdk.testing.simulation import Simulation
+from rota.sdk.testing.simulation import simulate as play
 
 SPELLED: Final = {
     SimulatedOutcome.FIRED: "fires",

@@ -26,7 +26,7 @@ from rota.store.driver import Connection
 from rota.store.events import KnownEvent, NewEventRow
 from rota.store.transaction import join_transaction
 
-__all__ = ["NewEvent", "IngestedEvents", "IngestedEvent", "ingest_events", "ingest_checked_events"]
+__all__ = ["IngestedEvent", "IngestedEvents", "NewEvent", "ingest_checked_events", "ingest_events"]
 
 
 class IngestedEvent(NamedTuple):

@@ -13,10 +13,10 @@ from rota.core.errors import InvalidInput
 from rota.core.kind_descriptions import TaskDescription, summarize_docstring
 from rota.core.submissions import check_name
 from rota.executors.python import Handlers
-from rota.sdk.app import declaring
-from rota.sdk.app.declaring import Declaration, Options
-from rota.sdk.app.job import Decorator, Job, refuse_bare
-from rota.sdk.app.sending import ClientSender, Sender
+from rota.sdk.app import declaration
+from rota.sdk.app.declaration import DeclarationOptions, JobOptions
+from rota.sdk.app.job import Job, JobDecorator, refuse_missing_parentheses
+from rota.sdk.app.sender import ClientSender, Sender
 
 if TYPE_CHECKING:
     from rota.sdk.graph.graph import Graph, GraphDecorator
@@ -40,11 +40,11 @@ class App:
         key: str | None = None,
         tenant: str = "default",
         jobs: Iterable[AnyJob] = (),
-        **defaults: Unpack[Options],
+        **defaults: Unpack[JobOptions],
     ) -> None:
         self.name = check_name(name, "name", max_length=60)
         self.tenant = check_name(tenant, "tenant")
-        self.defaults = declaring.defaults_of(defaults)
+        self.defaults = declaration.read_app_defaults(defaults)
         self.handlers = Handlers()
         self.sender: Sender = ClientSender(url, key)
         self._jobs: dict[str, AnyJob] = {}
@@ -58,19 +58,19 @@ class App:
     def __iter__(self) -> Iterator[AnyJob]:
         return iter(self._jobs.values())
 
-    def job(self, /, *bare: Never, **given: Unpack[Declaration]) -> Decorator:
+    def job(self, /, *bare: Never, **options: Unpack[DeclarationOptions]) -> JobDecorator:
         """Declare a job of this app: `@app.job(cron="0 9 * * 1-5")`."""
-        refuse_bare(bare)
-        return Decorator(declaring.read(given), adopt=self.add)
+        refuse_missing_parentheses(bare)
+        return JobDecorator(declaration.read_declaration(options), register=self.add)
 
     def add(self, job: AnyJob) -> None:
         """Add a job that was declared with `rota.job`."""
         if not isinstance(job, Job):
             raise InvalidInput("jobs", job, "expected functions declared with @rota.job()")
-        if job.home.app is self:
+        if job.app_reference.app is self:
             return
-        if job.home.app is not None:
-            wanted = f"it already belongs to app {job.home.app.name!r}; a job has one app"
+        if job.app_reference.app is not None:
+            wanted = f"it already belongs to app {job.app_reference.app.name!r}; a job has one app"
             raise InvalidInput("jobs", job.__name__, wanted)
         declared = job.declared
         kind = declared.kind or f"{self.name}.{job.__name__}"
@@ -79,7 +79,7 @@ class App:
             kind,
             isolation=declared.isolation,
             memory=declared.memory,
-            check=job.arguments.read,
+            check=job.arguments.from_payload,
             schema=job.arguments.schema(),
             description=TaskDescription(
                 text=summarize_docstring(job.function.__doc__),
@@ -87,16 +87,16 @@ class App:
             ),
         )
         register(job.handler)
-        job.home.app = self
+        job.app_reference.app = self
         self._jobs[kind] = job
 
-    def graph(self, /, *bare: Never, **given: Unpack[Declaration]) -> "GraphDecorator":
+    def graph(self, /, *bare: Never, **options: Unpack[DeclarationOptions]) -> "GraphDecorator":
         """Declare a graph of this app: a function whose calls of jobs are its steps."""
         from rota.sdk.graph.graph import GraphDecorator  # noqa: PLC0415 — only apps with graphs
 
         if bare:
             raise InvalidInput("graph", bare[0], "add parentheses: @app.graph()")
-        return GraphDecorator(self, given)
+        return GraphDecorator(self, options)
 
     def add_graph(self, graph: "Graph") -> None:
         """Add a graph to this app."""
@@ -125,7 +125,7 @@ class App:
             raise InvalidInput("module", module.__name__, wanted)
         for job in jobs:
             # A job that already has an app was only imported into this module.
-            if job.home.app is None:
+            if job.app_reference.app is None:
                 self.add(job)
 
     @property

@@ -18,9 +18,9 @@ from msgspec import UNSET, UnsetType
 
 from rota.core.errors import InvalidInput, shorten_value
 from rota.core.submissions import encode_json
-from rota.sdk.app.contexts import CONTEXTS
+from rota.sdk.app.contexts import CONTEXT_TYPES
 
-NAMELESS: Final = frozenset(
+UNNAMED_PARAMETER_KINDS: Final = frozenset(
     {
         inspect.Parameter.POSITIONAL_ONLY,
         inspect.Parameter.VAR_POSITIONAL,
@@ -40,49 +40,49 @@ class Arguments:
         self.context = _find_context_parameter(signature, hints)
         parameters = [one for one in signature.parameters.values() if one.name != self.context]
         for parameter in parameters:
-            if parameter.kind in NAMELESS:
+            if parameter.kind in UNNAMED_PARAMETER_KINDS:
                 wanted = (
                     f"every parameter of {function_name} must be passable by name; "
                     "positional-only parameters, *args and **kwargs are not supported"
                 )
                 raise InvalidInput("job", str(parameter), wanted)
         self.names = tuple(parameter.name for parameter in parameters)
-        self.returns = hints.get("return", Any)
+        self.return_type = hints.get("return", Any)
         self._signature = signature.replace(parameters=parameters)
         self._struct = _build_struct(parameters, hints, function_name)
 
-    def payload(
-        self, args: Sequence[Any], kwargs: Mapping[str, Any], *, whole: bool = False
+    def to_payload(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], *, with_defaults: bool = False
     ) -> dict[str, Any]:
         """Convert arguments to a JSON payload; `InvalidInput` names the wrong argument. With
         `whole`, the payload includes the defaults of omitted parameters.
         """
-        bound = self._bind(args, kwargs, whole=whole)
+        bound = self._bind(args, kwargs, whole=with_defaults)
         plain = {name: _plain(name, value) for name, value in bound.items()}
-        self.read(plain)
+        self.from_payload(plain)
         for name, value in plain.items():
             encode_json(value, name)
         return plain
 
-    def partly(
+    def bind_partial(
         self,
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
         *,
-        unknown: type[Any],
-        whole: bool = False,
+        placeholder: type[Any],
+        with_defaults: bool = False,
     ) -> dict[str, Any]:
         """Bind arguments of which some contain placeholders of type `unknown`, and check the
         others.
         """
-        bound = self._bind(args, kwargs, whole=whole)
+        bound = self._bind(args, kwargs, whole=with_defaults)
         hints = {field.name: field.type for field in msgspec.structs.fields(self._struct)}
         for name, value in bound.items():
-            if not _contains(value, unknown):
+            if not _contains(value, placeholder):
                 try:
                     msgspec.convert(_plain(name, value), hints[name], str_keys=True)
                 except msgspec.ValidationError as error:
-                    raise refusal(error, value, within=name) from None
+                    raise convert_error(error, value, argument=name) from None
         return bound
 
     def _bind(
@@ -100,13 +100,13 @@ class Arguments:
             bound.apply_defaults()
         return bound.arguments
 
-    def read(self, payload: Any) -> dict[str, Any]:
+    def from_payload(self, payload: Any) -> dict[str, Any]:
         """Convert a payload to arguments of the annotated types."""
         fields = {} if payload is None else payload
         try:
             struct = msgspec.convert(fields, self._struct, str_keys=True)
         except msgspec.ValidationError as error:
-            raise refusal(error, fields) from None
+            raise convert_error(error, fields) from None
         return {name: value for name in self.names if (value := getattr(struct, name)) is not UNSET}
 
     def schema(self) -> dict[str, Any] | None:
@@ -125,13 +125,13 @@ class Arguments:
         schema.pop("title", None)
         return schema | ({"$defs": definitions} if definitions else {})
 
-    def result(self, value: Any) -> Any:
+    def convert_result(self, value: Any) -> Any:
         """Convert a JSON result to the annotated return type."""
         # A run that was completed in its own transaction may have no result despite the annotation.
-        if value is None or self.returns is Any:
+        if value is None or self.return_type is Any:
             return value
         try:
-            return msgspec.convert(value, self.returns, str_keys=True)
+            return msgspec.convert(value, self.return_type, str_keys=True)
         except msgspec.ValidationError as error:
             wanted = f"expected a value of the annotated return type: {error}"
             raise InvalidInput("result", value, wanted) from None
@@ -163,7 +163,7 @@ def _find_context_parameter(signature: inspect.Signature, hints: Mapping[str, An
 
 
 def _is_context(hint: Any) -> bool:
-    return isinstance(hint, type) and hint in CONTEXTS
+    return isinstance(hint, type) and hint in CONTEXT_TYPES
 
 
 def _build_struct(
@@ -218,16 +218,16 @@ def _plain(name: str, value: Any) -> Any:
         raise InvalidInput(name, value, wanted) from None
 
 
-def refusal(
-    error: msgspec.ValidationError, payload: Any, *, within: str | None = None
+def convert_error(
+    error: msgspec.ValidationError, payload: Any, *, argument: str | None = None
 ) -> InvalidInput:
     """Convert an error of msgspec to `InvalidInput` with the path of the argument."""
     message = _MESSAGE.match(str(error))
     text = message["text"] if message else str(error)
     path = (message["path"] if message else None) or ""
-    if within is not None:
-        payload = {within: payload}
-        path = f"{within}{'' if not path or path.startswith('[') else '.'}{path}"
+    if argument is not None:
+        payload = {argument: payload}
+        path = f"{argument}{'' if not path or path.startswith('[') else '.'}{path}"
     top = re.split(r"[.\[]", path, maxsplit=1)[0]
     value = payload.get(top) if isinstance(payload, Mapping) and top else payload
     field = _FIELD.match(text)

@@ -98,12 +98,12 @@ class SyncContext(Protocol):
 
 
 # A parameter annotated with one of these receives the context.
-CONTEXTS: Final = frozenset(
+CONTEXT_TYPES: Final = frozenset(
     {Context, SyncContext, executor.AttemptContext, apart.SyncContext, apart.ChildContext}
 )
 
 
-class Given:
+class LoggingContext:
     """The engine's context, extended by `log`."""
 
     __slots__ = ("_context", "_log")
@@ -115,7 +115,7 @@ class Given:
     @property
     def log(self) -> logging.Logger:
         if self._log is None:
-            self._log = attempt_logger(self._context)
+            self._log = create_attempt_logger(self._context)
         return self._log
 
     def __getattr__(self, name: str) -> Any:
@@ -125,7 +125,7 @@ class Given:
         return f"<attempt {self._context.attempt} of run {self._context.run_id}>"
 
 
-def attempt_logger(context: Any) -> logging.Logger:
+def create_attempt_logger(context: Any) -> logging.Logger:
     """Create a logger for one attempt; it is not registered, so it is freed with the attempt."""
     logger = logging.Logger(context.kind)  # noqa: LOG001 — getLogger would keep every logger
     logger.parent = logging.root  # its level is the worker's

@@ -27,14 +27,14 @@ from typing import (
 from rota.core.errors import InvalidInput
 from rota.core.submissions import prefix_errors
 from rota.core.time import moments
-from rota.sdk.app import declaring, waiting
+from rota.sdk.app import declaration, event_jobs
 from rota.sdk.app.arguments import Arguments
 from rota.sdk.app.contexts import Context, SyncContext
-from rota.sdk.app.declaring import Declaration, Declared, Sending
-from rota.sdk.app.sending import Made
-from rota.sdk.app.serving import Call, call_of
+from rota.sdk.app.declaration import DeclarationOptions, JobDeclaration, SubmissionOptions
+from rota.sdk.app.handlers import HandlerFunction, build_handler
+from rota.sdk.app.sender import JobReceipt
 from rota.sdk.app.submission import Submission
-from rota.sdk.graph.current import BUILDING, current
+from rota.sdk.graph.current import CURRENT_BUILDER, require_builder
 
 if TYPE_CHECKING:
     from rota.sdk.app.app import App
@@ -48,11 +48,11 @@ R = TypeVar("R")
 Q = ParamSpec("Q")
 T = TypeVar("T")
 # The limit of the API for one request.
-MOST_AT_ONCE: Final = 1_000
+CALLS_PER_REQUEST_MAX: Final = 1_000
 
 
 @dataclass(slots=True)
-class Home:
+class AppReference:
     """The app of a job, or None before it is added to one. A job and its variants share it."""
 
     app: "App | None" = None
@@ -61,12 +61,12 @@ class Home:
 class Job(Generic[C, F, P, R]):
     """A declared function. `options` returns a variant with other options of the same job."""
 
-    def __init__(self, function: Callable[C, F], declared: Declared) -> None:
+    def __init__(self, function: Callable[C, F], declared: JobDeclaration) -> None:
         functools.update_wrapper(self, function)
         self.__name__ = getattr(function, "__name__", type(function).__name__)
         self.function = function
         self.declared = declared
-        self.home = Home()
+        self.app_reference = AppReference()
         self.arguments = Arguments(function)
         self._sending: dict[str, Any] = {}
         if declared.schedule is not None:
@@ -74,10 +74,10 @@ class Job(Generic[C, F, P, R]):
                 self._scheduled_payload(declared.schedule)
 
     def __call__(self, *args: C.args, **kwargs: C.kwargs) -> F:
-        graph = BUILDING.get()
+        graph = CURRENT_BUILDER.get()
         if graph is not None:
             # While a graph is built, a call adds a step and returns a placeholder for its result.
-            return cast("F", graph.step_of(self, args, kwargs))
+            return cast("F", graph.add_job_step(self, args, kwargs))
         return self.function(*args, **kwargs)
 
     def __rshift__(self, other: "Linked") -> "Step | Steps":
@@ -91,13 +91,13 @@ class Job(Generic[C, F, P, R]):
 
     @property
     def app(self) -> "App":
-        if self.home.app is None:
+        if self.app_reference.app is None:
             wanted = (
                 'the job belongs to no app; add it with rota.App("…", jobs=[…]) '
                 "or app.include(module)"
             )
             raise InvalidInput("job", self.__name__, wanted)
-        return self.home.app
+        return self.app_reference.app
 
     @property
     def kind(self) -> str:
@@ -110,9 +110,9 @@ class Job(Generic[C, F, P, R]):
         return self.declared.name or self.kind
 
     @property
-    def handler(self) -> Call:
+    def handler(self) -> HandlerFunction:
         """The function that a worker calls with a context and the result of `arguments.read`."""
-        return call_of(self.function, self.arguments)
+        return build_handler(self.function, self.arguments)
 
     def draft(self, *args: P.args, **kwargs: P.kwargs) -> dict[str, Any]:
         """The request body that `submit` would send. Wrong arguments raise `InvalidInput`."""
@@ -134,29 +134,29 @@ class Job(Generic[C, F, P, R]):
         }
 
     def _scheduled_payload(self, schedule: Mapping[str, Any]) -> dict[str, Any] | None:
-        if waiting.is_waiting(schedule):
-            return waiting.payload_of(self.arguments, schedule, self.declared.args)
-        return self.arguments.payload((), self.declared.args)
+        if event_jobs.is_event_triggered(schedule):
+            return event_jobs.build_event_payload(self.arguments, schedule, self.declared.args)
+        return self.arguments.to_payload((), self.declared.args)
 
     def step(self, *args: Any, **kwargs: Any) -> "Step":
         """Add a step to the graph that is being built. The same as calling the job, but typed: type
         checkers know `when`, `map` and `options` and accept values of other steps as arguments.
         """
-        return current().step_of(self, args, kwargs)
+        return require_builder().add_job_step(self, args, kwargs)
 
     def as_step(self) -> "Step":
         """The step of a job that is used without a call, as in `extract >> load`."""
-        return current().bare(self)
+        return require_builder().add_uncalled_job(self)
 
     @property
     def to_values(self) -> dict[str, Any]:
         """The options of its runs, from the app, the declaration and `options`."""
         return {**self.app.defaults, **self.declared.options, **self._sending}
 
-    def options(self, **given: Unpack[Sending]) -> "Job[C, F, P, R]":
+    def options(self, **options: Unpack[SubmissionOptions]) -> "Job[C, F, P, R]":
         """Return this job with other options: `charge.options(queue="slow").submit(7)`."""
         variant = copy.copy(self)
-        merged = {**self._sending, **declaring.sending_of(given)}
+        merged = {**self._sending, **declaration.read_submission_options(options)}
         variant._sending = merged  # noqa: SLF001 — of the same class
         return variant
 
@@ -171,7 +171,7 @@ class Job(Generic[C, F, P, R]):
 
     def after(self, delay: str | timedelta, /, *args: P.args, **kwargs: P.kwargs) -> Submission[R]:
         """Submit a run that starts after this delay: a timedelta, or a string such as 10m."""
-        schedule = declaring.schedule_of({"after": delay})
+        schedule = declaration.build_schedule({"after": delay})
         return self._send(self._draft(args, kwargs, schedule=schedule))
 
     def submit_many(
@@ -183,8 +183,8 @@ class Job(Generic[C, F, P, R]):
         drafts = [self._draft_of(index, call) for index, call in enumerate(calls)]
         if not drafts:
             return []
-        if len(drafts) > MOST_AT_ONCE:
-            wanted = f"at most {MOST_AT_ONCE} calls per submission"
+        if len(drafts) > CALLS_PER_REQUEST_MAX:
+            wanted = f"at most {CALLS_PER_REQUEST_MAX} calls per submission"
             raise InvalidInput("calls", f"{len(drafts)} calls", wanted)
         if "idempotency_key" in self._sending:
             wanted = "an idempotency key identifies one submission; for several, use `unique`"
@@ -220,7 +220,7 @@ class Job(Generic[C, F, P, R]):
         options.pop("idempotency_key", None)  # a header of the request, not a field
         if schedule is not None:
             options["schedule"] = schedule
-        return {**options, "kind": self.kind, "payload": self.arguments.payload(args, kwargs)}
+        return {**options, "kind": self.kind, "payload": self.arguments.to_payload(args, kwargs)}
 
     def _draft_of(self, index: int, call: Sequence[Any] | Mapping[str, Any]) -> dict[str, Any]:
         with prefix_errors(f"calls[{index}]"):
@@ -235,26 +235,26 @@ class Job(Generic[C, F, P, R]):
         key = self._sending.get("idempotency_key")
         return self._submission(self.app.sender.create(draft, idempotency_key=key))
 
-    def _submission(self, created: Made) -> Submission[R]:
+    def _submission(self, created: JobReceipt) -> Submission[R]:
         return Submission(
             job_id=created.job_id,
             run_id=created.run_id,
             deduplicated=created.deduplicated,
             sender=self.app.sender,
-            convert=self.arguments.result,
+            convert=self.arguments.convert_result,
         )
 
 
-class Decorator:
+class JobDecorator:
     """Turns a function into a `Job`. If the function takes the context as its first parameter, type
     checkers know that `submit` omits it.
     """
 
     def __init__(
-        self, declared: Declared, adopt: Callable[[Job[..., Any, ..., Any]], None]
+        self, declared: JobDeclaration, register: Callable[[Job[..., Any, ..., Any]], None]
     ) -> None:
         self._declared = declared
-        self._adopt = adopt
+        self._adopt = register
 
     @overload
     def __call__(
@@ -280,13 +280,13 @@ class Decorator:
         return job
 
 
-def refuse_bare(functions: Sequence[object]) -> None:
+def refuse_missing_parentheses(functions: Sequence[object]) -> None:
     """Refuse a decorator without parentheses, such as `@app.job`."""
     if functions:
         raise InvalidInput("job", functions[0], "add parentheses: @app.job() or @rota.job()")
 
 
-def job(*bare: Never, **given: Unpack[Declaration]) -> Decorator:
+def job(*bare: Never, **options: Unpack[DeclarationOptions]) -> JobDecorator:
     """Declare a job and add it to an app later: `rota.App("…", jobs=[…])`."""
-    refuse_bare(bare)
-    return Decorator(declaring.read(given), adopt=lambda _job: None)
+    refuse_missing_parentheses(bare)
+    return JobDecorator(declaration.read_declaration(options), register=lambda _job: None)

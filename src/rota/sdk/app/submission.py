@@ -15,16 +15,16 @@ from rota.core.errors import RotaError
 from rota.core.states import FINAL_STATES, RunState
 from rota.core.time import durations
 from rota.runtime.clock import SystemClock
-from rota.sdk.app.sending import Run, Sender
+from rota.sdk.app.sender import Sender, SentRun
 
 R = TypeVar("R")
 
 CLOCK: Final = SystemClock()
-SOONEST: Final = 0.02
-LATEST: Final = 1.0
-GROWTH: Final = 1.5
+POLL_INTERVAL_MIN_S: Final = 0.02
+POLL_INTERVAL_MAX_S: Final = 1.0
+POLL_INTERVAL_GROWTH: Final = 1.5
 SUCCEEDED: Final = RunState.SUCCEEDED.value
-ENDED: Final = frozenset(state.value for state in FINAL_STATES)
+FINAL_STATUSES: Final = frozenset(state.value for state in FINAL_STATES)
 
 
 @dataclass(eq=False)
@@ -77,7 +77,7 @@ class Submission(Generic[R]):
             if (ended := self._ended()) is not None:
                 return self._result_of(ended)
             threading.Event().wait(pause)
-        raise NotFinished(self.job_id, span(timeout) or timedelta())
+        raise NotFinished(self.job_id, parse_timeout(timeout) or timedelta())
 
     def cancel(self, reason: str | None = None) -> None:
         """Ask the run to stop. Does nothing before the run exists."""
@@ -98,21 +98,21 @@ class Submission(Generic[R]):
             if (ended := await asyncio.to_thread(self._ended)) is not None:
                 return self._result_of(ended)
             await CLOCK.sleep(pause)
-        raise NotFinished(self.job_id, span(timeout) or timedelta())
+        raise NotFinished(self.job_id, parse_timeout(timeout) or timedelta())
 
     async def cancel_async(self, reason: str | None = None) -> None:
         await asyncio.to_thread(self.cancel, reason)
 
-    def _ended(self) -> Run | None:
+    def _ended(self) -> SentRun | None:
         run = self._run()
-        return run if run is not None and run.status in ENDED else None
+        return run if run is not None and run.status in FINAL_STATUSES else None
 
-    def _result_of(self, run: Run) -> R:
+    def _result_of(self, run: SentRun) -> R:
         if run.status != SUCCEEDED:
             raise RunFailed(run.run_id, run.status, run.error_message)
         return self.convert(run.result)
 
-    def _run(self) -> Run | None:
+    def _run(self) -> SentRun | None:
         run_id = self._run_id()
         return None if run_id is None else self.sender.run(run_id)
 
@@ -122,16 +122,16 @@ class Submission(Generic[R]):
     @staticmethod
     def _pauses(timeout: str | float | timedelta | None) -> Iterator[float]:
         """Yield the pause after each poll; the last poll is at the end of the timeout."""
-        limit, started, pause = span(timeout), CLOCK.monotonic(), SOONEST
+        limit, started, pause = parse_timeout(timeout), CLOCK.monotonic(), POLL_INTERVAL_MIN_S
         while True:
             left = None if limit is None else started + limit.total_seconds() - CLOCK.monotonic()
             yield pause if left is None else max(0.0, min(pause, left))
             if left is not None and left <= 0:
                 return
-            pause = min(pause * GROWTH, LATEST)
+            pause = min(pause * POLL_INTERVAL_GROWTH, POLL_INTERVAL_MAX_S)
 
 
-def span(timeout: str | float | timedelta | None) -> timedelta | None:
+def parse_timeout(timeout: str | float | timedelta | None) -> timedelta | None:
     """Convert a timeout to a timedelta: seconds, a timedelta, or a string such as 30s."""
     match timeout:
         case None | timedelta():

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, UnsetType
 
-from rota.sdk.client.blocking import Client
 from rota.sdk.client.errors import ApiError, FieldError, Unreachable, Unreadable
 from rota.sdk.client.pages import Page
 from rota.sdk.client.streams import FeedEvent
+from rota.sdk.client.sync_client import Client
 
 if TYPE_CHECKING:
-    from rota.sdk.client.asynchronous import AsyncClient
+    from rota.sdk.client.async_client import AsyncClient
 
 __all__ = [
     "UNSET",
@@ -39,6 +39,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name != "AsyncClient":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from rota.sdk.client.asynchronous import AsyncClient  # noqa: PLC0415 - aiohttp loads slowly
+    from rota.sdk.client.async_client import AsyncClient  # noqa: PLC0415 - aiohttp loads slowly
 
     return AsyncClient

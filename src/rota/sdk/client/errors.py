@@ -10,9 +10,9 @@ from http import HTTPStatus
 from msgspec import Struct
 
 from rota.core.errors import RotaError
-from rota.sdk.client.finding import Address
+from rota.sdk.client.discovery import ApiAddress
 
-UNKNOWN = "unknown"
+UNKNOWN_CODE = "unknown"
 
 
 class FieldError(Struct, frozen=True, kw_only=True):
@@ -33,7 +33,7 @@ class ApiError(RotaError):
     """
 
     status: int
-    code: str = UNKNOWN
+    code: str = UNKNOWN_CODE
     detail: str = ""
     title: str = ""
     errors: list[FieldError] = field(default_factory=list)
@@ -43,7 +43,7 @@ class ApiError(RotaError):
     has_no_key: bool = False
 
     def __str__(self) -> str:
-        message = self.detail or self.title or phrase(self.status)
+        message = self.detail or self.title or describe_status(self.status)
         return f"{message}; {self.hint}" if self.hint else message
 
 
@@ -56,7 +56,7 @@ class Unreachable(RotaError):
     url: str
     reason: str
     may_have_happened: bool = False
-    address: Address | None = None
+    address: ApiAddress | None = None
 
     def __str__(self) -> str:
         return self.describe("url=")
@@ -86,7 +86,7 @@ class Unreadable(RotaError):
         )
 
 
-def phrase(status: int) -> str:
+def describe_status(status: int) -> str:
     try:
         return f"{status} {HTTPStatus(status).phrase}"
     except ValueError:

@@ -10,30 +10,30 @@ from functools import update_wrapper
 from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
-from rota.sdk.client.requests import Request
+from rota.sdk.client.requests import ApiRequest
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class BlockingSender:
+class BlockingTransport:
     """A client whose calls wait for the response."""
 
-    def _send(self, request: Request[T]) -> T:
+    def _send(self, request: ApiRequest[T]) -> T:
         raise NotImplementedError
 
 
-class AsyncSender:
+class AsyncTransport:
     """A client whose calls are coroutines."""
 
-    async def _send(self, request: Request[T]) -> T:
+    async def _send(self, request: ApiRequest[T]) -> T:
         raise NotImplementedError
 
 
 class ApiMethod(Generic[P, T]):
     """A method that sends the request that the decorated function builds from its arguments."""
 
-    def __init__(self, prepare: Callable[Concatenate[Any, P], Request[T]]) -> None:
+    def __init__(self, prepare: Callable[Concatenate[Any, P], ApiRequest[T]]) -> None:
         self._prepare = prepare
         update_wrapper(self, prepare)
 
@@ -43,9 +43,11 @@ class ApiMethod(Generic[P, T]):
     @overload
     def __get__(self, client: None, owner: type) -> Self: ...
     @overload
-    def __get__(self, client: BlockingSender, owner: type) -> Callable[P, T]: ...
+    def __get__(self, client: BlockingTransport, owner: type) -> Callable[P, T]: ...
     @overload
-    def __get__(self, client: AsyncSender, owner: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    def __get__(
+        self, client: AsyncTransport, owner: type
+    ) -> Callable[P, Coroutine[Any, Any, T]]: ...
 
     def __get__(self, client: object, owner: type) -> Any:
         return self if client is None else MethodType(self, client)

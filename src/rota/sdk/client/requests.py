@@ -25,19 +25,19 @@ T = TypeVar("T")
 # response contains a secret, which the API would have to store with the key.
 Repeat = Literal["freely", "by_key", "never"]
 
-KEY: Final = re.compile(r"[!-~]{1,255}")
+IDEMPOTENCY_KEY_PATTERN: Final = re.compile(r"[!-~]{1,255}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request(Generic[T]):
+class ApiRequest(Generic[T]):
     """A request. `body` holds the given fields, or is None for operations without a body. `answer`
     is the type of the response: NoneType for none, str for text.
     """
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     path: str
-    answer: type[T]
-    places: tuple[object, ...] = ()
+    response_type: type[T]
+    path_arguments: tuple[object, ...] = ()
     query: Mapping[str, Any] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
     # An optional body without fields is not sent.
@@ -49,11 +49,11 @@ class Request(Generic[T]):
     @property
     def target(self) -> str:
         """The path and the query."""
-        path = self.path.format(*(segment(place) for place in self.places))
+        path = self.path.format(*(quote_segment(place) for place in self.path_arguments))
         pairs = [
-            (name, text(value))
+            (name, format_parameter(value))
             for name, values in self.query.items()
-            for value in each_of(values)
+            for value in list_values(values)
             if value is not None
         ]
         return f"{path}?{urlencode(pairs, quote_via=quote)}" if pairs else path
@@ -63,26 +63,26 @@ class Request(Generic[T]):
         if self.body is None:
             return None
         fields = {name: value for name, value in self.body.items() if value is not UNSET}
-        return encode(fields) if fields or self.body_required else None
+        return encode_body(fields) if fields or self.body_required else None
 
 
-def segment(place: object) -> str:
+def quote_segment(value: object) -> str:
     """Quote an id or a name for a path."""
-    name = str(place)
+    name = str(value)
     # "." and ".." would be resolved as relative paths.
     if name in {"", ".", ".."}:
         raise InvalidInput("path", name, "expected an id or a name")
     return quote(name, safe="")
 
 
-def each_of(value: object) -> Sequence[object]:
+def list_values(value: object) -> Sequence[object]:
     """The values of a parameter that may be repeated."""
     if isinstance(value, str) or not isinstance(value, Sequence | AbstractSet):
         return (value,)
     return tuple(value)
 
 
-def text(value: object) -> str:
+def format_parameter(value: object) -> str:
     match value:
         case bool():
             return "true" if value else "false"
@@ -94,15 +94,15 @@ def text(value: object) -> str:
             return str(value)
 
 
-def encode(value: object) -> bytes:
+def encode_body(value: object) -> bytes:
     try:
-        return msgspec.json.encode(value, enc_hook=plain)
+        return msgspec.json.encode(value, enc_hook=to_plain)
     except (TypeError, ValueError, RecursionError, OverflowError) as error:
         wanted = f"expected values that JSON can represent: {error}"
         raise InvalidInput("body", type(value).__name__, wanted) from None
 
 
-def plain(value: object) -> object:
+def to_plain(value: object) -> object:
     """Convert types that msgspec does not encode."""
     if isinstance(value, Mapping):
         return dict(value)
@@ -111,9 +111,9 @@ def plain(value: object) -> object:
     raise TypeError(f"objects of type {type(value).__name__} cannot be sent")
 
 
-def checked_key(key: str) -> str:
+def check_idempotency_key(key: str) -> str:
     """Check an idempotency key; one with a line break would inject a header."""
-    if not KEY.fullmatch(key):
+    if not IDEMPOTENCY_KEY_PATTERN.fullmatch(key):
         wanted = "expected 1 to 255 printable ASCII characters without spaces"
         raise InvalidInput("idempotency_key", key, wanted)
     return key

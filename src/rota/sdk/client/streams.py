@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from rota.core.clock import ClockSource
-from rota.sdk.client.generated.shapes import LogLine
+from rota.sdk.client.generated.schemas import LogLine
 
 T = TypeVar("T")
 
@@ -38,14 +38,14 @@ class FeedEvent(Struct, frozen=True, kw_only=True):
     missed: dict[str, int] = {}
 
 
-class Event(NamedTuple):
+class ServerSentEvent(NamedTuple):
     id: str
     type: str
     data: bytes
 
 
 @dataclass(slots=True)
-class EventReader:
+class ServerSentEventParser:
     """Splits a stream of bytes into events; an event may span several chunks."""
 
     _rest: bytes = b""
@@ -53,13 +53,13 @@ class EventReader:
     _type: str = ""
     _data: list[bytes] = field(default_factory=list)
 
-    def take(self, chunk: bytes) -> Iterator[Event]:
+    def feed_bytes(self, chunk: bytes) -> Iterator[ServerSentEvent]:
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         for line in (raw.removesuffix(b"\r") for raw in lines):
             if line:
                 self._read(line)
             elif self._data:
-                yield Event(self._id, self._type or "message", b"\n".join(self._data))
+                yield ServerSentEvent(self._id, self._type or "message", b"\n".join(self._data))
                 self._type, self._data = "", []
 
     def _read(self, line: bytes) -> None:
@@ -76,56 +76,56 @@ class EventReader:
                 pass
 
 
-class Stream(Generic[T]):
+class FollowedStream(Generic[T]):
     """The position of one follower. `is_over` is true once the stream has ended."""
 
     def __init__(self, after: str | None) -> None:
         self.after = after
         self.is_over = False
-        self._reader = EventReader()
+        self._reader = ServerSentEventParser()
 
-    def begin(self) -> dict[str, str]:
+    def start_connection(self) -> dict[str, str]:
         """Start a new connection and return the headers that tell where to continue."""
-        self._reader = EventReader()
+        self._reader = ServerSentEventParser()
         return {} if self.after is None else {"Last-Event-ID": self.after}
 
-    def take(self, chunk: bytes) -> Iterator[T]:
-        for event in self._reader.take(chunk):
+    def feed_bytes(self, chunk: bytes) -> Iterator[T]:
+        for event in self._reader.feed_bytes(chunk):
             if event.id:
                 self.after = event.id
-            yield from self.read(event)
+            yield from self.read_event(event)
 
-    def read(self, event: Event) -> Iterator[T]:
+    def read_event(self, event: ServerSentEvent) -> Iterator[T]:
         raise NotImplementedError
 
-    def cut(self) -> Iterator[T]:
+    def on_disconnect(self) -> Iterator[T]:
         """Yield what the follower must know about a lost connection; a new one will follow."""
         yield from ()
 
 
-class LogStream(Stream[LogLine]):
+class LogStream(FollowedStream[LogLine]):
     """The log of a run, up to its end."""
 
-    def read(self, event: Event) -> Iterator[LogLine]:
+    def read_event(self, event: ServerSentEvent) -> Iterator[LogLine]:
         if event.type == "end":
             self.is_over = True
         elif event.type == "line":
             yield msgspec.json.decode(event.data, type=LogLine)
 
 
-class FeedStream(Stream[FeedEvent]):
+class FeedStream(FollowedStream[FeedEvent]):
     """The feed of all events; it has no end."""
 
     def __init__(self, after: str | None, clock: ClockSource) -> None:
         super().__init__(after)
         self._clock = clock
 
-    def read(self, event: Event) -> Iterator[FeedEvent]:
+    def read_event(self, event: ServerSentEvent) -> Iterator[FeedEvent]:
         if event.type != "quiet":
             feed_event = msgspec.json.decode(event.data, type=FeedEvent)
             yield msgspec.structs.replace(feed_event, id=event.id)
 
-    def cut(self) -> Iterator[FeedEvent]:
+    def on_disconnect(self) -> Iterator[FeedEvent]:
         # Before the first event there is no id to continue from: events until the next connection
         # are lost, and their number is unknown.
         if self.after is None:

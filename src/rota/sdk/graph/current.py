@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 from rota.core.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from rota.sdk.graph.building import Building
+    from rota.sdk.graph.builder import GraphBuilder
 
-BUILDING: Final[ContextVar["Building | None"]] = ContextVar("rota_graph", default=None)
+CURRENT_BUILDER: Final[ContextVar["GraphBuilder | None"]] = ContextVar("rota_graph", default=None)
 
 
-def current() -> "Building":
-    graph = BUILDING.get()
+def require_builder() -> "GraphBuilder":
+    graph = CURRENT_BUILDER.get()
     if graph is None:
         wanted = (
             "steps can be used only in a function under @app.graph() or in `with rota.Graph(…)`"

@@ -14,19 +14,19 @@ from rota.core.graphs import to_plain_graph
 from rota.core.graphs.graph import GRAPH_KIND
 from rota.core.submissions import check_name, prefix_errors
 from rota.core.time import moments
-from rota.sdk.app import declaring
+from rota.sdk.app import declaration
 from rota.sdk.app.arguments import Arguments
-from rota.sdk.app.declaring import Declaration, Declared
+from rota.sdk.app.declaration import DeclarationOptions, JobDeclaration
 from rota.sdk.app.job import Job
 from rota.sdk.app.submission import Submission
-from rota.sdk.graph.building import INPUT, Building, building
-from rota.sdk.graph.current import BUILDING
+from rota.sdk.graph.builder import GRAPH_INPUT, GraphBuilder, build_graph
+from rota.sdk.graph.current import CURRENT_BUILDER
 from rota.sdk.graph.values import Value
 
 if TYPE_CHECKING:
     from rota.sdk.app.app import AnyJob, App
 
-OF_JOBS: Final = ("kind", "isolation", "memory")
+JOB_ONLY_OPTIONS: Final = ("kind", "isolation", "memory")
 # Placeholders for a member of a map: its item and its index.
 item: Final[Any] = Value("item")
 index: Final[Any] = Value("index")
@@ -44,15 +44,15 @@ class Graph:
         /,
         *,
         app: "App | None" = None,
-        **given: Unpack[Declaration],
+        **options: Unpack[DeclarationOptions],
     ) -> None:
-        for field in OF_JOBS:
-            if field in given:
+        for field in JOB_ONLY_OPTIONS:
+            if field in options:
                 wanted = f"a graph has no {field}; set it on the jobs of its steps"
-                raise InvalidInput(field, given.get(field), wanted)
+                raise InvalidInput(field, options.get(field), wanted)
         self.label = check_name(label, "name")
         self.function = function
-        self.declared: Declared = declaring.read(given)
+        self.declared: JobDeclaration = declaration.read_declaration(options)
         self._app: App | None = None
         self._arguments = None if function is None else Arguments(function)
         self._block: ExitStack | None = None
@@ -70,7 +70,7 @@ class Graph:
     @property
     def input(self) -> Value:
         """The payload of the graph run."""
-        return INPUT
+        return GRAPH_INPUT
 
     @property
     def has_app(self) -> bool:
@@ -102,7 +102,7 @@ class Graph:
             if self.function is None:
                 wanted = "the graph has no steps; add them in a with block"
                 raise InvalidInput("graph", self.label, wanted)
-            with building() as steps:
+            with build_graph() as steps:
                 self.function(**self._inputs())
             self._store(steps)
         return self._built or {}
@@ -112,7 +112,7 @@ class Graph:
         """The jobs of its steps and of the steps of its sub-graphs, by kind."""
         return self._jobs if self.definition else {}
 
-    def _store(self, steps: Building) -> None:
+    def _store(self, steps: GraphBuilder) -> None:
         self._built, self._jobs = to_plain_graph(read_graph(steps.definition())), steps.jobs
 
     def __enter__(self) -> Self:
@@ -120,7 +120,7 @@ class Graph:
             wanted = "its steps are already defined; a graph is built once"
             raise InvalidInput("graph", self.label, wanted)
         self._block = ExitStack()
-        self._steps = self._block.enter_context(building())
+        self._steps = self._block.enter_context(build_graph())
         return self
 
     def __exit__(
@@ -137,15 +137,17 @@ class Graph:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """In another graph: add this graph as one step. Elsewhere: call the function."""
-        outer = BUILDING.get()
+        outer = CURRENT_BUILDER.get()
         if outer is None:
             if self.function is None:
                 wanted = "call it inside another graph, or run it with submit()"
                 raise InvalidInput("graph", self.label, wanted)
             return self.function(*args, **kwargs)
         if self._arguments is None:
-            return outer.sub(self, _only_named(args, kwargs))
-        return outer.sub(self, self._arguments.partly(args, kwargs, unknown=Value, whole=True))
+            return outer.add_subgraph(self, _only_named(args, kwargs))
+        return outer.add_subgraph(
+            self, self._arguments.bind_partial(args, kwargs, placeholder=Value, with_defaults=True)
+        )
 
     def draft(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """The request body that `submit` would send."""
@@ -184,7 +186,7 @@ class Graph:
 
     def after(self, delay: str | timedelta, /, *args: Any, **kwargs: Any) -> Submission[Any]:
         """Submit a run that starts after this delay: a timedelta, or a string such as 10m."""
-        schedule = declaring.schedule_of({"after": delay})
+        schedule = declaration.build_schedule({"after": delay})
         return self._send({**self.draft(*args, **kwargs), "schedule": schedule})
 
     async def submit_async(self, *args: Any, **kwargs: Any) -> Submission[Any]:
@@ -209,11 +211,11 @@ class Graph:
     def _payload(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         if self._arguments is None:
             return _only_named(args, kwargs)
-        return self._arguments.payload(args, kwargs, whole=True)
+        return self._arguments.to_payload(args, kwargs, with_defaults=True)
 
     def _inputs(self) -> dict[str, Value]:
         names = () if self._arguments is None else self._arguments.names
-        return {name: INPUT[name] for name in names}
+        return {name: GRAPH_INPUT[name] for name in names}
 
 
 def _only_named(args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -234,9 +236,9 @@ def _queues(definition: Mapping[str, Any]) -> set[str]:
 class GraphDecorator:
     """Turns a function into a `StepGraph`; its calls of jobs are the steps."""
 
-    def __init__(self, app: "App", given: Declaration) -> None:
+    def __init__(self, app: "App", options: DeclarationOptions) -> None:
         self._app = app
-        self._given = given
+        self._given = options
 
     def __call__(self, function: Callable[..., Any], /) -> Graph:
         if isinstance(function, Graph | Job) or inspect.iscoroutinefunction(function):

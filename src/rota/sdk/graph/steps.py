@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, Unp
 from rota.contract.job import GuaranteeName
 from rota.core.errors import InvalidInput
 from rota.core.graphs.graph import STEP_POLICY_FIELDS
-from rota.sdk.app import declaring
-from rota.sdk.app.declaring import Duration
+from rota.sdk.app import declaration
+from rota.sdk.app.declaration import Duration
 from rota.sdk.graph.values import Value
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     Linked: TypeAlias = "Step | Steps | Job[..., Any, ..., Any] | Sequence[Linked]"
 
-OPTIONS: Final = ("queue", "priority", *STEP_POLICY_FIELDS)
-When = Literal["success", "failure", "always", "none_failed"]
+STEP_OPTIONS: Final = ("queue", "priority", *STEP_POLICY_FIELDS)
+StepConditionName = Literal["success", "failure", "always", "none_failed"]
 
 
 class StepOptions(TypedDict, total=False):
@@ -39,7 +39,7 @@ class StepOptions(TypedDict, total=False):
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Draft:
+class StepFields:
     """The fields of a step that is being built. `name` is unique in its graph."""
 
     name: str
@@ -58,7 +58,7 @@ class Step(Value):
 
     __slots__ = ("_rename", "draft")
 
-    def __init__(self, draft: Draft, rename: Any) -> None:
+    def __init__(self, draft: StepFields, rename: Any) -> None:
         super().__init__()
         self.draft = draft
         self._rename = rename
@@ -89,17 +89,17 @@ class Step(Value):
         return Steps([self]) >> other
 
     def __rrshift__(self, other: "Linked") -> "Step | Steps":
-        return Steps(gathered(other)) >> self
+        return Steps(flatten_steps(other)) >> self
 
     # Any: to a type checker, a call of a job has the type that its function returns.
     def after(self, *others: Any) -> "Step":
         """Wait for these steps too."""
-        for other in gathered(others):
+        for other in flatten_steps(others):
             if not any(other is known for known in self.draft.needs):
                 self.draft.needs.append(other)
         return self
 
-    def when(self, condition: "When | str | Value") -> "Step":
+    def when(self, condition: "StepConditionName | str | Value") -> "Step":
         """Run the step under a condition: a keyword, an expression, or a comparison of values."""
         if not isinstance(condition, str | Value):
             raise InvalidInput(
@@ -129,13 +129,13 @@ class Step(Value):
         self.draft.map = {key: value for key, value in options.items() if value is not None}
         return self
 
-    def options(self, **given: Unpack[StepOptions]) -> "Step":
+    def options(self, **options: Unpack[StepOptions]) -> "Step":
         """Set retries, timeouts, queue, priority or name of this step."""
-        declaring.refuse_unknown(given, StepOptions.__annotations__)
-        name = given.pop("name", None)
+        declaration.refuse_unknown_options(options, StepOptions.__annotations__)
+        name = options.pop("name", None)
         if name is not None:
             self._rename(self, name)
-        self.draft.options |= declaring.options_of(given, OPTIONS)
+        self.draft.options |= declaration.select_options(options, STEP_OPTIONS)
         return self
 
     def may_fail(self) -> "Step":
@@ -148,23 +148,23 @@ class Steps(list[Step]):
     """Several parallel steps: a step after them waits for all of them."""
 
     def __rshift__(self, other: "Linked") -> "Step | Steps":
-        following = gathered(other)
+        following = flatten_steps(other)
         for step in following:
             step.after(*self)
         return following[0] if len(following) == 1 else Steps(following)
 
     def __rrshift__(self, other: "Linked") -> "Step | Steps":
-        return Steps(gathered(other)) >> self
+        return Steps(flatten_steps(other)) >> self
 
 
-def gathered(given: Any) -> list[Step]:
+def flatten_steps(links: Any) -> list[Step]:
     """Flatten steps, jobs and lists of them; a job without a call is a step without arguments."""
     from rota.sdk.app.job import Job  # noqa: PLC0415 — circular import
 
-    if isinstance(given, Step):
-        return [given]
-    if isinstance(given, Job):
-        return [given.as_step()]
-    if isinstance(given, Value) or not isinstance(given, Iterable) or isinstance(given, str):
-        raise InvalidInput("graph", given, "expected a step, a job, or a list of them")
-    return [step for member in given for step in gathered(member)]
+    if isinstance(links, Step):
+        return [links]
+    if isinstance(links, Job):
+        return [links.as_step()]
+    if isinstance(links, Value) or not isinstance(links, Iterable) or isinstance(links, str):
+        raise InvalidInput("graph", links, "expected a step, a job, or a list of them")
+    return [step for member in links for step in flatten_steps(member)]

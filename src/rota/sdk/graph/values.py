@@ -14,7 +14,9 @@ from rota.core.errors import InvalidInput
 if TYPE_CHECKING:
     from rota.sdk.graph.steps import Step
 
-NAMED: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+NAME_CHARACTERS: Final = frozenset(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+)
 
 ESCAPES: Final = str.maketrans({"\n": r"\n", "\r": r"\r", "\t": r"\t"})
 
@@ -33,7 +35,7 @@ class Value:
             raise InvalidInput("key", key, "expected a string or an integer")
         if isinstance(key, str) and is_name(key):
             return Value(*self.parts, f".{key}")
-        return Value(*self.parts, f"[{quoted(key) if isinstance(key, str) else key}]")
+        return Value(*self.parts, f"[{quote_string(key) if isinstance(key, str) else key}]")
 
     def __getattr__(self, name: str) -> Any:
         # Python itself looks up names with underscores; they are never fields of a result.
@@ -48,7 +50,9 @@ class Value:
     @property
     def text(self) -> str:
         """The expression as written in the definition."""
-        return "".join(part if isinstance(part, str) else place(part) for part in self.parts)
+        return "".join(
+            part if isinstance(part, str) else step_expression(part) for part in self.parts
+        )
 
     @property
     def steps(self) -> "list[Step]":
@@ -59,52 +63,52 @@ class Value:
         return f"<value {self.text}>"
 
     def __add__(self, other: object) -> "Value":
-        return both(self, "+", other)
+        return combine_values(self, "+", other)
 
     def __radd__(self, other: object) -> "Value":
-        return both(other, "+", self)
+        return combine_values(other, "+", self)
 
     def __sub__(self, other: object) -> "Value":
-        return both(self, "-", other)
+        return combine_values(self, "-", other)
 
     def __rsub__(self, other: object) -> "Value":
-        return both(other, "-", self)
+        return combine_values(other, "-", self)
 
     def __mul__(self, other: object) -> "Value":
-        return both(self, "*", other)
+        return combine_values(self, "*", other)
 
     def __rmul__(self, other: object) -> "Value":
-        return both(other, "*", self)
+        return combine_values(other, "*", self)
 
     def __truediv__(self, other: object) -> "Value":
-        return both(self, "/", other)
+        return combine_values(self, "/", other)
 
     def __mod__(self, other: object) -> "Value":
-        return both(self, "%", other)
+        return combine_values(self, "%", other)
 
     def __lt__(self, other: object) -> "Value":
-        return both(self, "<", other)
+        return combine_values(self, "<", other)
 
     def __le__(self, other: object) -> "Value":
-        return both(self, "<=", other)
+        return combine_values(self, "<=", other)
 
     def __gt__(self, other: object) -> "Value":
-        return both(self, ">", other)
+        return combine_values(self, ">", other)
 
     def __ge__(self, other: object) -> "Value":
-        return both(self, ">=", other)
+        return combine_values(self, ">=", other)
 
     def __eq__(self, other: object) -> "Value":  # type: ignore[override]
-        return both(self, "==", other)
+        return combine_values(self, "==", other)
 
     def __ne__(self, other: object) -> "Value":  # type: ignore[override]
-        return both(self, "!=", other)
+        return combine_values(self, "!=", other)
 
     def __and__(self, other: object) -> "Value":
-        return both(self, "and", other)
+        return combine_values(self, "and", other)
 
     def __or__(self, other: object) -> "Value":
-        return both(self, "or", other)
+        return combine_values(self, "or", other)
 
     def __invert__(self) -> "Value":
         return Value("(not ", *self.parts, ")")
@@ -131,15 +135,15 @@ class Value:
         raise InvalidInput("graph", self.text, wanted)
 
 
-def both(left: object, sign: str, right: object) -> Value:
-    return Value("(", *parts_of(left), f" {sign} ", *parts_of(right), ")")
+def combine_values(left: object, operator: str, right: object) -> Value:
+    return Value("(", *expression_parts(left), f" {operator} ", *expression_parts(right), ")")
 
 
-def parts_of(value: object) -> "tuple[str | Step, ...]":
-    return value.parts if isinstance(value, Value) else (literal(value),)
+def expression_parts(value: object) -> "tuple[str | Step, ...]":
+    return value.parts if isinstance(value, Value) else (write_literal(value),)
 
 
-def literal(value: object) -> str:
+def write_literal(value: object) -> str:
     """Write a Python value as a literal of the expression language."""
     match value:
         case None:
@@ -151,25 +155,25 @@ def literal(value: object) -> str:
         case float():
             return json.dumps(value)
         case str():
-            return quoted(value)
+            return quote_string(value)
         case list() | tuple():
-            return f"[{', '.join(map(literal, value))}]"
+            return f"[{', '.join(map(write_literal, value))}]"
         case _:
             wanted = "expected None, a bool, a number, a string or a list"
             raise InvalidInput("graph", value, wanted)
 
 
-def quoted(text: str) -> str:
+def quote_string(text: str) -> str:
     """Quote and escape a string for an expression."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped.translate(ESCAPES)}"'
 
 
 def is_name(key: str) -> bool:
-    return bool(key) and not key[0].isdigit() and NAMED.issuperset(key)
+    return bool(key) and not key[0].isdigit() and NAME_CHARACTERS.issuperset(key)
 
 
-def place(step: "Step") -> str:
+def step_expression(step: "Step") -> str:
     """The expression that refers to a step."""
     name = step.draft.name
-    return f"steps.{name}" if is_name(name) else f"steps[{quoted(name)}]"
+    return f"steps.{name}" if is_name(name) else f"steps[{quote_string(name)}]"

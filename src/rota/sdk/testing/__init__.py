@@ -16,35 +16,35 @@ source_contract     the tests that every event source must pass: `SourceContract
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rota.sdk.testing.context import Recorded, RecordingContext
+from rota.sdk.testing.context import RecordedOutput, RecordingContext
 
 if TYPE_CHECKING:
     from rota.sdk.testing.clock import Clock
-    from rota.sdk.testing.graphs import Played, PlayedStep, run_graph, run_graph_async
+    from rota.sdk.testing.graphs import GraphRunResult, StepRunResult, run_graph, run_graph_async
     from rota.sdk.testing.inline import (
-        Ran,
-        Story,
+        InlineAttemptResult,
+        RunHistory,
         run_inline,
         run_inline_async,
         run_until_ended,
         run_until_ended_async,
     )
-    from rota.sdk.testing.server import NotStarted, Server, serving
-    from rota.sdk.testing.simulating import Simulation, simulate
-    from rota.sdk.testing.submissions import Submissions, Submitted, recording
+    from rota.sdk.testing.server import Server, ServerNotStarted, serving
+    from rota.sdk.testing.simulation import Simulation, simulate
+    from rota.sdk.testing.submissions import RecordedSubmission, Submissions, recording
 
 # Loaded on first use: a test of an executor needs neither the store nor the app.
-_WHERE = {
+_MODULE_OF = {
     "Clock": "clock",
-    "NotStarted": "server",
-    "Played": "graphs",
-    "PlayedStep": "graphs",
-    "Ran": "inline",
+    "GraphRunResult": "graphs",
+    "InlineAttemptResult": "inline",
+    "RecordedSubmission": "submissions",
+    "RunHistory": "inline",
     "Server": "server",
-    "Simulation": "simulating",
-    "Story": "inline",
+    "ServerNotStarted": "server",
+    "Simulation": "simulation",
+    "StepRunResult": "graphs",
     "Submissions": "submissions",
-    "Submitted": "submissions",
     "recording": "submissions",
     "run_graph": "graphs",
     "run_graph_async": "graphs",
@@ -53,22 +53,22 @@ _WHERE = {
     "run_until_ended": "inline",
     "run_until_ended_async": "inline",
     "serving": "server",
-    "simulate": "simulating",
+    "simulate": "simulation",
 }
 
 __all__ = [
     "Clock",
-    "NotStarted",
-    "Played",
-    "PlayedStep",
-    "Ran",
-    "Recorded",
+    "GraphRunResult",
+    "InlineAttemptResult",
+    "RecordedOutput",
+    "RecordedSubmission",
     "RecordingContext",
+    "RunHistory",
     "Server",
+    "ServerNotStarted",
     "Simulation",
-    "Story",
+    "StepRunResult",
     "Submissions",
-    "Submitted",
     "recording",
     "run_graph",
     "run_graph_async",
@@ -82,6 +82,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)

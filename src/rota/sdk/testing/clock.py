@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from rota.core.errors import InvalidInput
 from rota.core.time import durations, moments
 
-USUAL_START = "2030-01-01T09:00:00Z"
+DEFAULT_START = "2030-01-01T09:00:00Z"
 
 
 class Clock:
@@ -13,7 +13,7 @@ class Clock:
     function that returns the time.
     """
 
-    def __init__(self, start: datetime | str = USUAL_START) -> None:
+    def __init__(self, start: datetime | str = DEFAULT_START) -> None:
         self._now = moments.parse(start, field="start")
 
     def now(self) -> datetime:

@@ -28,14 +28,14 @@ from rota.core.graphs import (
 )
 from rota.core.graphs.step_states import STEP_STATE_WORDS
 from rota.sdk.graph.graph import Graph as Written
-from rota.sdk.testing.inline import Story, run_until_ended_async
+from rota.sdk.testing.inline import RunHistory, run_until_ended_async
 
 StandIn = Callable[[Any], Any]
 RUN_ID: Final = "run_00000000000000000000000000000000"
 
 
 @dataclass(slots=True, kw_only=True)
-class PlayedStep:
+class StepRunResult:
     """The outcome of a step. `stories` are its runs: one, or for a map one per member. `results`
     are the results of a map's members.
     """
@@ -45,20 +45,20 @@ class PlayedStep:
     result: Any = None
     results: list[Any] | None = None
     reason: str | None = None
-    stories: list[Story] = field(default_factory=list)
+    runs: list[RunHistory] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Played:
+class GraphRunResult:
     """A finished graph run; `order` lists the steps in the order of their start."""
 
     state: str
     result: Any
     error: str | None
-    steps: Mapping[str, PlayedStep]
+    steps: Mapping[str, StepRunResult]
     order: tuple[str, ...]
 
-    def __getitem__(self, step: str) -> PlayedStep:
+    def __getitem__(self, step: str) -> StepRunResult:
         return self.steps[step]
 
     @property
@@ -66,14 +66,14 @@ class Played:
         return self.state == "succeeded"
 
 
-def run_graph(graph: Written, *args: Any, **kwargs: Any) -> Played:
+def run_graph(graph: Written, *args: Any, **kwargs: Any) -> GraphRunResult:
     """Run a graph with these arguments; see `run_graph_async` for the other parameters."""
     return asyncio.run(run_graph_async(graph, *args, **kwargs))
 
 
 async def run_graph_async(
     graph: Written, *args: Any, stand_ins: Mapping[str, StandIn] | None = None, **kwargs: Any
-) -> Played:
+) -> GraphRunResult:
     """Run a graph to its end. `stand_ins` are functions by kind that replace the executor: each is
     called with the payload of a step, and an exception fails the step.
     """
@@ -87,8 +87,8 @@ class _GraphRunner:
         self._jobs = jobs
         self._stand_ins = stand_ins
 
-    async def graph(self, graph: StepGraph, payload: Any) -> Played:
-        played = {step.name: PlayedStep() for step in graph.steps}
+    async def graph(self, graph: StepGraph, payload: Any) -> GraphRunResult:
+        played = {step.name: StepRunResult() for step in graph.steps}
         order: list[str] = []
         board, ended = initial_step_states(graph), dict[int, StepState]()
         while True:
@@ -107,7 +107,7 @@ class _GraphRunner:
         for step in graph.steps:
             played[step.name].state = STEP_STATE_WORDS[board[step.index]]
         scope = _scope(graph, payload, played)
-        return Played(
+        return GraphRunResult(
             state=after.final.value,
             result=json.loads(build_graph_result(graph, board, scope) or "null"),
             error=describe_graph_error(graph, board),
@@ -121,7 +121,7 @@ class _GraphRunner:
         index: int,
         after: GraphAdvance,
         scope: GraphScope,
-        played: Mapping[str, PlayedStep],
+        played: Mapping[str, StepRunResult],
     ) -> StepState:
         step = graph.steps[index]
         outcome = played[step.name]
@@ -131,7 +131,7 @@ class _GraphRunner:
         make = create_member_payload_builder(graph, index, after.step_states, scope)
         return await self._map(step, outcome, after.items.get(index), make)
 
-    async def _step(self, step: GraphStep, outcome: PlayedStep) -> StepState:
+    async def _step(self, step: GraphStep, outcome: StepRunResult) -> StepState:
         if step.graph is not None:
             inner = await self.graph(step.graph, outcome.payload)
             outcome.result, outcome.reason = inner.result, inner.error
@@ -141,7 +141,7 @@ class _GraphRunner:
         return StepState.SUCCEEDED if succeeded else StepState.FAILED
 
     async def _run(
-        self, kind: str, step: GraphStep, outcome: PlayedStep
+        self, kind: str, step: GraphStep, outcome: StepRunResult
     ) -> tuple[bool, Any, str | None]:
         """Return whether a run succeeded, its result and its error."""
         if kind in self._stand_ins:
@@ -157,13 +157,13 @@ class _GraphRunner:
         story = await run_until_ended_async(
             self._jobs[kind], outcome.payload, retries=step.policy.get("retries")
         )
-        outcome.stories.append(story)
+        outcome.runs.append(story)
         return story.state == "succeeded", story.result, story.attempts[-1].error
 
     async def _map(
         self,
         step: GraphStep,
-        outcome: PlayedStep,
+        outcome: StepRunResult,
         items: Sequence[Any] | int | None,
         make: Callable[[object, int], str | None],
     ) -> StepState:
@@ -190,7 +190,7 @@ class _GraphRunner:
     async def _member(
         self,
         step: GraphStep,
-        outcome: PlayedStep,
+        outcome: StepRunResult,
         make: Callable[[object, int], str | None],
         member: tuple[object, int],
     ) -> tuple[bool, Any, str | None]:
@@ -200,7 +200,7 @@ class _GraphRunner:
             return False, None, str(error)
         return await self._run(step.kind, step, outcome)
 
-    async def _source_items(self, step: GraphStep, outcome: PlayedStep) -> list[Any]:
+    async def _source_items(self, step: GraphStep, outcome: StepRunResult) -> list[Any]:
         """The items that the source of a map yields."""
         if step.map is None or step.map.source is None:
             raise RuntimeError("the map has no source")
@@ -212,7 +212,7 @@ class _GraphRunner:
         return [item async for item in items] if inspect.isasyncgen(items) else list(items)
 
 
-def _scope(graph: StepGraph, payload: Any, played: Mapping[str, PlayedStep]) -> GraphScope:
+def _scope(graph: StepGraph, payload: Any, played: Mapping[str, StepRunResult]) -> GraphScope:
     outcomes = {step.index: played[step.name] for step in graph.steps}
     return GraphScope(
         input=payload,

@@ -32,13 +32,13 @@ from rota.engine.execution.attempt import Attempt
 from rota.engine.execution.attempt_runner import encode_outcome, run_attempt
 from rota.executors.python import Handlers, PythonExecutor
 from rota.sdk.app.arguments import Arguments
+from rota.sdk.app.handlers import build_handler
 from rota.sdk.app.job import Job
-from rota.sdk.app.serving import call_of
 from rota.sdk.testing.clock import Clock
 from rota.sdk.testing.context import RecordingContext
 
 # Ends the test of a job that snoozes forever.
-MOST_ATTEMPTS: Final = 1000
+ATTEMPTS_LIMIT: Final = 1000
 NO_TRANSACTION: Final = (
     "an inline run has no database; test ctx.transaction() with the fixture rota_server"
 )
@@ -51,7 +51,7 @@ class InlineAttempt(RecordingContext):
     executor: Any = None
     payload: Any = None
     start_at: float | None = None
-    stopping: StopReason | None = None
+    stop_reason: StopReason | None = None
     policy: Policy = policies.DEFAULT_POLICY
     # Never true: an inline run has no transaction that could complete it.
     is_recorded: bool = False
@@ -59,15 +59,15 @@ class InlineAttempt(RecordingContext):
     checkpoints: list[Any] = field(default_factory=list)
     # Inline runs have no secrets: a handler receives secret references unresolved.
     names_secrets: bool = False
-    veil: None = None
+    secret_mask: None = None
 
-    def read(self) -> Any:
+    def read_spec(self) -> Any:
         return self.executor.read(self.kind, self.payload)
 
     async def checkpoint(self, value: object) -> None:
         # Not super(): a dataclass with slots is created twice, and super() refers to the first.
         await RecordingContext.checkpoint(self, value)
-        self.checkpoints.append(json.loads(self.stored or "null"))
+        self.checkpoints.append(json.loads(self.stored_checkpoint or "null"))
 
     def transaction(self, result: object = None) -> Any:
         del result
@@ -75,7 +75,7 @@ class InlineAttempt(RecordingContext):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
+class InlineAttemptResult:
     """A finished attempt. `result` is the result as the API returns it."""
 
     number: int
@@ -101,10 +101,10 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Story:
+class RunHistory:
     """All attempts of a run, and its final state."""
 
-    attempts: tuple[Ran, ...]
+    attempts: tuple[InlineAttemptResult, ...]
     state: str
 
     @property
@@ -123,7 +123,7 @@ class Story:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Called:
+class InlineHandler:
     """A handler with its check, its kind and the options of its job."""
 
     kind: str
@@ -141,13 +141,13 @@ class Called:
         return PythonExecutor(handlers)
 
 
-def run_inline(job: Any, payload: Any = None, **given: Any) -> Ran:
+def run_inline(job: Any, payload: Any = None, **options: Any) -> InlineAttemptResult:
     """Run one attempt of a job; see `run_inline_async` for the parameters.
 
     In an async test, await `run_inline_async` instead.
     """
     _refuse_loop("run_inline")
-    return asyncio.run(run_inline_async(job, payload, **given))
+    return asyncio.run(run_inline_async(job, payload, **options))
 
 
 async def run_inline_async(  # noqa: PLR0913 — the inputs of an attempt
@@ -160,13 +160,13 @@ async def run_inline_async(  # noqa: PLR0913 — the inputs of an attempt
     members: Mapping[str, Sequence[Any]] | None = None,
     timeout: timedelta | str | None = None,  # noqa: ASYNC109 — of the attempt, as jobs have it
     cancel_after: timedelta | str | None = None,
-) -> Ran:
+) -> InlineAttemptResult:
     """Run one attempt. `job` is a job of an app, a plain function, or a handler
     `(context, payload)`; `payload` is an object with its arguments. `checkpoint` is the checkpoint
     of an earlier attempt, `members` are the results that `ctx.members` reads, by step. `timeout`
     and `cancel_after` are real time: the attempt is then asked to stop, as by a worker.
     """
-    called = called_of(job)
+    called = find_inline_handler(job)
     time = clock or Clock()
     executor = called.executor()
     context = InlineAttempt(
@@ -177,30 +177,30 @@ async def run_inline_async(  # noqa: PLR0913 — the inputs of an attempt
         attempt=attempt,
         scheduled_at=time.now(),
         due_at=time.now(),
-        stored=None if checkpoint is None else json.dumps(checkpoint),
-        maps={step: maps_of(results) for step, results in (members or {}).items()},
+        stored_checkpoint=None if checkpoint is None else json.dumps(checkpoint),
+        maps={step: build_members(results) for step, results in (members or {}).items()},
     )
     await executor.open()
     try:
-        with heard():
+        with log_from_info():
             ended = await _perform(context, timeout=timeout, cancel_after=cancel_after)
         outcome, result = encode_outcome(ended)
     finally:
         await executor.close()
-    return Ran(
+    return InlineAttemptResult(
         number=attempt,
         at=time.now(),
         outcome=outcome,
         result=None if result is None else json.loads(result),
-        output=context.everything,
-        progress=tuple(context.told),
+        output=context.all_output,
+        progress=tuple(context.progress_reports),
         checkpoints=tuple(context.checkpoints),
-        handed_out=tuple(context.handed),
+        handed_out=tuple(context.handed_out_items),
     )
 
 
 @contextmanager
-def heard() -> Iterator[None]:
+def log_from_info() -> Iterator[None]:
     """Log from INFO on, as a worker does; Python's default level is WARNING."""
     before = logging.root.level
     logging.root.setLevel(min(before, logging.INFO))
@@ -210,7 +210,7 @@ def heard() -> Iterator[None]:
         logging.root.setLevel(before)
 
 
-def maps_of(results: Sequence[Any]) -> list[MapMember]:
+def build_members(results: Sequence[Any]) -> list[MapMember]:
     """Build members that succeeded with these results."""
     plain = json.loads(json.dumps(list(results)))
     return [MapMember(index, "succeeded", result) for index, result in enumerate(plain)]
@@ -236,15 +236,15 @@ async def _perform(
         length, reason = min(limits)
         done, _ = await asyncio.wait([task], timeout=length.total_seconds())
         if not done:
-            context.stopping, context.cancelled = reason, True
+            context.stop_reason, context.cancelled = reason, True
             task.cancel()
     return await task
 
 
-def run_until_ended(job: Any, payload: Any = None, **given: Any) -> Story:
+def run_until_ended(job: Any, payload: Any = None, **options: Any) -> RunHistory:
     """Run all attempts of a job; see `run_until_ended_async` for the parameters."""
     _refuse_loop("run_until_ended")
-    return asyncio.run(run_until_ended_async(job, payload, **given))
+    return asyncio.run(run_until_ended_async(job, payload, **options))
 
 
 async def run_until_ended_async(
@@ -255,12 +255,12 @@ async def run_until_ended_async(
     deadline: timedelta | str | None = None,
     clock: Clock | None = None,
     chance: Random | None = None,
-) -> Story:
+) -> RunHistory:
     """Run attempt after attempt as a worker would. Retries and snoozes move the clock instead of
     waiting; each attempt gets the checkpoint of the previous one. `retries` has the form of a job's
     option. Default: the job's own. `chance` draws the jitter.
     """
-    called = called_of(job)
+    called = find_inline_handler(job)
     time, rng = clock or Clock(), chance or Random(0)
     policy = _policy(called, retries)
     run = AttemptedRun(
@@ -270,9 +270,9 @@ async def run_until_ended_async(
         guarantee=called.guarantee,
         deadline_at=None if deadline is None else time.now() + _span(deadline, "deadline"),
     )
-    attempts: list[Ran] = []
+    attempts: list[InlineAttemptResult] = []
     checkpoint: Any = None
-    while len(attempts) < MOST_ATTEMPTS:
+    while len(attempts) < ATTEMPTS_LIMIT:
         latest = await run_inline_async(
             job, payload, attempt=len(attempts) + 1, checkpoint=checkpoint, clock=time
         )
@@ -280,7 +280,7 @@ async def run_until_ended_async(
         checkpoint = latest.checkpoints[-1] if latest.checkpoints else checkpoint
         settled = settle_run(run, latest.outcome, policy=policy, now=time.now(), rng=rng)
         if settled.ready_at is None:
-            return Story(attempts=tuple(attempts), state=settled.state.value)
+            return RunHistory(attempts=tuple(attempts), state=settled.state.value)
         time.move_to(settled.ready_at)
         run = AttemptedRun(
             state=RunState.RUNNING,
@@ -289,25 +289,27 @@ async def run_until_ended_async(
             guarantee=run.guarantee,
             deadline_at=run.deadline_at,
         )
-    wanted = f"the job did not end within {MOST_ATTEMPTS} attempts"
+    wanted = f"the job did not end within {ATTEMPTS_LIMIT} attempts"
     raise InvalidInput("job", called.kind, wanted)
 
 
-def called_of(job: Any) -> Called:
+def find_inline_handler(job: Any) -> InlineHandler:
     """Find the handler of a job, a function, or a handler itself."""
     if isinstance(job, Job):
         options = dict(job.declared.options)
-        return Called(
-            kind=job.__name__, call=job.handler, check=job.arguments.read, options=options
+        return InlineHandler(
+            kind=job.__name__, call=job.handler, check=job.arguments.from_payload, options=options
         )
     if not callable(job):
         wanted = "expected a job, a function, or a handler (context, payload)"
         raise InvalidInput("job", job, wanted)
     kind = getattr(job, "__name__", type(job).__name__)
     if _is_handler(job):
-        return Called(kind=kind, call=job, check=None, options={})
+        return InlineHandler(kind=kind, call=job, check=None, options={})
     arguments = Arguments(job)
-    return Called(kind=kind, call=call_of(job, arguments), check=arguments.read, options={})
+    return InlineHandler(
+        kind=kind, call=build_handler(job, arguments), check=arguments.from_payload, options={}
+    )
 
 
 def _is_handler(function: Callable[..., Any]) -> bool:
@@ -316,7 +318,7 @@ def _is_handler(function: Callable[..., Any]) -> bool:
     return len(names) == 2 and names[1].strip("_") == "payload"
 
 
-def _policy(called: Called, retries: Any) -> RetryPolicy:
+def _policy(called: InlineHandler, retries: Any) -> RetryPolicy:
     option = called.options.get("retries") if retries is None else retries
     if isinstance(option, RetryPolicy):
         return option

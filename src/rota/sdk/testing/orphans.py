@@ -14,36 +14,36 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PR_SET_CHILD_SUBREAPER = 36
-LINUX = sys.platform == "linux"
+IS_LINUX = sys.platform == "linux"
 
 
 @contextlib.contextmanager
-def adopting() -> Iterator[None]:
+def adopt_orphans() -> Iterator[None]:
     """Adopt orphans inside the block; reap the dead ones at its end."""
-    become_subreaper(wanted=True)
+    become_subreaper(enabled=True)
     try:
         yield
     finally:
-        become_subreaper(wanted=False)
-        for number, state in family().items():
+        become_subreaper(enabled=False)
+        for number, state in list_descendants().items():
             if state == "Z":
                 with contextlib.suppress(ChildProcessError):
                     os.waitpid(number, os.WNOHANG)
 
 
-def become_subreaper(*, wanted: bool) -> None:
-    if LINUX:
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0)
+def become_subreaper(*, enabled: bool) -> None:
+    if IS_LINUX:
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, int(enabled), 0, 0, 0)
 
 
-def living() -> frozenset[int]:
+def list_living_descendants() -> frozenset[int]:
     """The descendants of this process that are not zombies."""
-    return frozenset(number for number, state in family().items() if state != "Z")
+    return frozenset(number for number, state in list_descendants().items() if state != "Z")
 
 
-def family() -> dict[int, str]:
+def list_descendants() -> dict[int, str]:
     """All descendants of this process, each with the letter of its state."""
-    table = from_proc() if LINUX else from_ps()
+    table = read_proc() if IS_LINUX else read_ps()
     found: dict[int, str] = {}
     level = {os.getpid()}
     while level:
@@ -52,7 +52,7 @@ def family() -> dict[int, str]:
     return found
 
 
-def from_proc() -> dict[int, tuple[int, str]]:
+def read_proc() -> dict[int, tuple[int, str]]:
     table = {}
     for folder in Path("/proc").iterdir():
         with contextlib.suppress(OSError, ValueError):
@@ -62,7 +62,7 @@ def from_proc() -> dict[int, tuple[int, str]]:
     return table
 
 
-def from_ps() -> dict[int, tuple[int, str]]:
+def read_ps() -> dict[int, tuple[int, str]]:
     command = ["/bin/ps", "-A", "-o", "pid=,ppid=,state=,comm="]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     table = {}

@@ -17,22 +17,22 @@ from typing import IO, TYPE_CHECKING, Final
 
 from rota.core.errors import RotaError
 from rota.sdk.app.app import App
-from rota.sdk.app.sending import ClientSender
+from rota.sdk.app.sender import ClientSender
 from rota.store.embedded import start
 
 if TYPE_CHECKING:
     from rota.sdk.client import Client
 
-READY: Final = "Rota is up."
-ADDRESS: Final = "API at "
+READY_LINE: Final = "Rota is up."
+ADDRESS_PREFIX: Final = "API at "
 # Seconds; the first start creates the database.
-LONGEST_START: Final = 120.0
-LONGEST_STOP: Final = 30.0
-LAST_LINES: Final = 5
+START_TIMEOUT_S: Final = 120.0
+STOP_TIMEOUT_S: Final = 30.0
+SHOWN_LINES_MAX: Final = 5
 
 
 @dataclass(eq=False)
-class NotStarted(RotaError):
+class ServerNotStarted(RotaError):
     """The server did not start; the reason is its last output."""
 
     reason: str
@@ -98,15 +98,17 @@ def _address(process: "subprocess.Popen[str]") -> str:
     url = ""
     while True:
         try:
-            line = lines.get(timeout=LONGEST_START)
+            line = lines.get(timeout=START_TIMEOUT_S)
         except queue.Empty:
             line = None
         if line is None:
-            raise NotStarted("".join(output[-LAST_LINES:]).strip() or "it wrote no output")
+            raise ServerNotStarted(
+                "".join(output[-SHOWN_LINES_MAX:]).strip() or "it wrote no output"
+            )
         output.append(line)
-        if line.startswith(ADDRESS):
-            url = line.removeprefix(ADDRESS).split(",")[0].strip()
-        if line.startswith(READY):
+        if line.startswith(ADDRESS_PREFIX):
+            url = line.removeprefix(ADDRESS_PREFIX).split(",")[0].strip()
+        if line.startswith(READY_LINE):
             return url
 
 
@@ -119,7 +121,7 @@ def _read(pipe: IO[str] | None, lines: "queue.SimpleQueue[str | None]") -> None:
 def _stop(process: "subprocess.Popen[str]") -> None:
     process.terminate()
     try:
-        process.wait(LONGEST_STOP)
+        process.wait(STOP_TIMEOUT_S)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

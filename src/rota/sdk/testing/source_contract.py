@@ -32,7 +32,7 @@ import pytest
 from rota.core.errors import InvalidInput
 from rota.core.source import POSITION_BYTES_MAX, Batch, Message, Source
 
-MOMENT = timedelta(milliseconds=50)
+READ_WAIT = timedelta(milliseconds=50)
 
 
 @pytest.mark.asyncio
@@ -77,7 +77,7 @@ class SourceContract:
 
         async with self._opened() as source:
             found, _ = await self._gather(source, 4)
-            more = await source.read(most=10, within=MOMENT)
+            more = await source.read(most=10, within=READ_WAIT)
 
         assert len({message.id for message in found}) == 4
         assert all(message.id for message in found)
@@ -85,14 +85,14 @@ class SourceContract:
 
     async def test_an_empty_place_has_nothing_and_does_not_wait_for_ever(self) -> None:
         async with self._opened() as source, asyncio.timeout(self.PATIENCE.total_seconds()):
-            batch = await source.read(most=10, within=MOMENT)
+            batch = await source.read(most=10, within=READ_WAIT)
 
         assert not batch.messages
         assert batch.position is None
 
     async def test_what_comes_later_is_read_later(self) -> None:
         async with self._opened() as source:
-            await source.read(most=10, within=MOMENT)
+            await source.read(most=10, within=READ_WAIT)
             await self.put("later")
 
             found, _ = await self._gather(source, 1)
@@ -130,9 +130,9 @@ class SourceContract:
             first, _ = await self._gather(source, 2, acknowledge=False)
 
         async with self._opened() as source:
-            again = await self._gather_again(source, ids(first))
+            again = await self._gather_again(source, message_ids(first))
 
-        assert ids(first) <= again
+        assert message_ids(first) <= again
 
     async def test_what_was_acknowledged_is_not_read_again(self) -> None:
         await self.put("a", "b")
@@ -145,7 +145,7 @@ class SourceContract:
 
         assert len(first) == 2
         assert len(second) == 1
-        assert not ids(first) & ids(second)
+        assert not message_ids(first) & message_ids(second)
 
     async def test_what_was_read_before_an_unfinished_batch_stays_read(self) -> None:
         await self.put("a", "b")
@@ -156,10 +156,10 @@ class SourceContract:
             lost = await self._batch(source, most=1)
 
         async with self._opened(batch.position) as source:
-            again = await self._gather_again(source, ids(lost.messages))
+            again = await self._gather_again(source, message_ids(lost.messages))
 
-        assert ids(lost.messages) <= again
-        assert not ids(batch.messages) & again
+        assert message_ids(lost.messages) <= again
+        assert not message_ids(batch.messages) & again
 
     async def test_a_read_that_is_cancelled_loses_nothing(self) -> None:
         async with self._opened() as source:
@@ -181,7 +181,7 @@ class SourceContract:
             # A busy machine may delay one of three reads; a blocking source delays all of them.
             turned = False
             for _ in range(3):
-                turned = turned or await turns_while(source)
+                turned = turned or await is_loop_free_while_reading(source)
 
         assert turned, "the source blocks the event loop; use a thread"
 
@@ -209,7 +209,7 @@ class SourceContract:
     async def _batch(self, source: Source, *, most: int = 10) -> Batch:
         """The next batch that is not empty."""
         async with asyncio.timeout(self.PATIENCE.total_seconds()):
-            while not (batch := await source.read(most=most, within=MOMENT)).messages:
+            while not (batch := await source.read(most=most, within=READ_WAIT)).messages:
                 if batch.position is not None:
                     await source.acknowledge(batch.position)
                 await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0.01)
@@ -244,13 +244,13 @@ class SourceContract:
         with contextlib.suppress(TimeoutError):
             while not wanted <= found:
                 batch = await self._batch(source)
-                found |= ids(batch.messages)
+                found |= message_ids(batch.messages)
                 assert batch.position is not None
                 await source.acknowledge(batch.position)
         return found
 
 
-async def turns_while(source: Source) -> bool:
+async def is_loop_free_while_reading(source: Source) -> bool:
     """Whether the event loop ran while the source waited, or the source did not wait at all."""
     loop, within = asyncio.get_running_loop(), timedelta(milliseconds=200)
     began, turns = loop.time(), 0
@@ -261,5 +261,5 @@ async def turns_while(source: Source) -> bool:
     return turns > 3 or loop.time() - began < within.total_seconds() / 2
 
 
-def ids(messages: Sequence[Message]) -> set[str]:
+def message_ids(messages: Sequence[Message]) -> set[str]:
     return {message.id for message in messages}

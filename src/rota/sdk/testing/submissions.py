@@ -12,13 +12,13 @@ import msgspec
 
 from rota.core.errors import InvalidInput, shorten_value
 from rota.sdk.app.app import App
-from rota.sdk.app.sending import Made
+from rota.sdk.app.sender import JobReceipt
 
-SHOWN = 10
+SHOWN_SUBMISSIONS_MAX = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Submitted:
+class RecordedSubmission:
     """A recorded submission; `draft` has the fields of the request."""
 
     job_id: str
@@ -49,22 +49,22 @@ class Submissions:
     """The recorded submissions, in order. It replaces the sender of an app."""
 
     def __init__(self) -> None:
-        self.all: list[Submitted] = []
+        self.all: list[RecordedSubmission] = []
 
-    def __iter__(self) -> Iterator[Submitted]:
+    def __iter__(self) -> Iterator[RecordedSubmission]:
         return iter(self.all)
 
     def __len__(self) -> int:
         return len(self.all)
 
-    def of(self, job: Any) -> list[Submitted]:
+    def of(self, job: Any) -> list[RecordedSubmission]:
         """The submissions of one job, or of a kind."""
         kind = job if isinstance(job, str) else job.kind
         return [submission for submission in self.all if submission.kind == kind]
 
     def assert_submitted(
         self, job: Any, /, *, times: int | None = None, **arguments: Any
-    ) -> Submitted:
+    ) -> RecordedSubmission:
         """Fail if the job was not submitted with at least these arguments; return the first such
         submission. `times` is the exact number of such submissions.
         """
@@ -84,14 +84,20 @@ class Submissions:
     def _describe(self) -> str:
         if not self.all:
             return "nothing was submitted"
-        more = f" and {len(self.all) - SHOWN} more" if len(self.all) > SHOWN else ""
-        return "submitted: " + "; ".join(str(one) for one in self.all[:SHOWN]) + more
+        more = (
+            f" and {len(self.all) - SHOWN_SUBMISSIONS_MAX} more"
+            if len(self.all) > SHOWN_SUBMISSIONS_MAX
+            else ""
+        )
+        return (
+            "submitted: " + "; ".join(str(one) for one in self.all[:SHOWN_SUBMISSIONS_MAX]) + more
+        )
 
     # --- the interface of a sender
 
-    def create(self, draft: Mapping[str, Any], *, idempotency_key: str | None) -> Made:
+    def create(self, draft: Mapping[str, Any], *, idempotency_key: str | None) -> JobReceipt:
         number = len(self.all) + 1
-        submission = Submitted(
+        submission = RecordedSubmission(
             job_id=f"job_{number:032x}",
             run_id=f"run_{number:032x}" if draft.get("schedule") is None else None,
             draft=dict(draft),
@@ -100,7 +106,7 @@ class Submissions:
         self.all.append(submission)
         return submission
 
-    def create_many(self, drafts: Sequence[Mapping[str, Any]]) -> list[Made]:
+    def create_many(self, drafts: Sequence[Mapping[str, Any]]) -> list[JobReceipt]:
         return [self.create(draft, idempotency_key=None) for draft in drafts]
 
     def run(self, run_id: str) -> NoReturn:

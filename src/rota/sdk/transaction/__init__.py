@@ -6,7 +6,18 @@ drivers.py    adapts asyncpg and psycopg connections to the store's statements
 owners.py     finds the driver's connection in the caller's object (SQLAlchemy)
 """
 
-from rota.sdk.transaction.entry import AsyncWithin, Within, in_transaction, within
-from rota.sdk.transaction.writing import Made
+from rota.sdk.transaction.submitter import (
+    AsyncTransactionSubmitter,
+    TransactionSubmitter,
+    in_transaction,
+    within,
+)
+from rota.sdk.transaction.writer import TransactionJob
 
-__all__ = ["AsyncWithin", "Made", "Within", "in_transaction", "within"]
+__all__ = [
+    "AsyncTransactionSubmitter",
+    "TransactionJob",
+    "TransactionSubmitter",
+    "in_transaction",
+    "within",
+]

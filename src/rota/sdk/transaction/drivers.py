@@ -23,16 +23,18 @@ from rota.store.error_translation import first_line_of, translate_error, transla
 # `$1::uuid[]` in the text of a statement: every parameter is cast (CONTRIBUTING.md, rule 11).
 _CAST: Final = re.compile(r"(\$\d+)::([a-z_][a-z0-9_.]*)(\[\])?")
 _MICROSECOND: Final = timedelta(microseconds=1)
-IN_TRANSACTION: Final = "expected an open transaction; begin one, and commit it afterwards"
-NOT_FAILED: Final = "the transaction has failed; roll it back first"
+OPEN_TRANSACTION_EXPECTED: Final = (
+    "expected an open transaction; begin one, and commit it afterwards"
+)
+TRANSACTION_FAILED: Final = "the transaction has failed; roll it back first"
 
-TEXTS: Final = frozenset({str, type(None)})
+TEXT_TYPES: Final = frozenset({str, type(None)})
 
-Row = Sequence[Any]
+ResultRow = Sequence[Any]
 
 
 @lru_cache(maxsize=256)
-def as_text(query: str) -> str:
+def cast_parameters_from_text(query: str) -> str:
     """Send every parameter as text: `$1::uuid[]` becomes `$1::text[]::uuid[]`."""
     return _CAST.sub(_cast_from_text, query)
 
@@ -44,7 +46,7 @@ def _cast_from_text(match: re.Match[str]) -> str:
     return f"{parameter}::text{array}::{type_}{array}"
 
 
-def spelled(value: Any) -> Any:
+def write_parameter(value: Any) -> Any:
     """Write a parameter as text for PostgreSQL; lists element by element."""
     match value:
         case None:
@@ -70,54 +72,56 @@ def spelled(value: Any) -> Any:
 def _spell_all(values: Collection[Any]) -> list[Any]:
     """Write a column as texts; fast if its values have one type, as they nearly always do."""
     types = set(map(type, values))
-    if types <= TEXTS:
+    if types <= TEXT_TYPES:
         return list(values)
     if types == {datetime}:
         return [value.isoformat() for value in values]
     if types == {int}:
         return list(map(str, values))
-    return [spelled(value) for value in values]
+    return [write_parameter(value) for value in values]
 
 
-def plain_row(row: Row) -> Row:
+def encode_json_columns(row: ResultRow) -> ResultRow:
     """Convert decoded JSON in a row back to text."""
     if any(isinstance(value, dict) for value in row):
         return [json.dumps(value) if isinstance(value, dict) else value for value in row]
     return row
 
 
-class Driver(Protocol):
+class CallerDriver(Protocol):
     """The operations that differ between drivers."""
 
-    def refuse_outside(self) -> None:
+    def require_transaction(self) -> None:
         """Raise `InvalidInput` if the connection is in no transaction, or in a failed one."""
 
-    async def ask(self, query: str, args: Sequence[Any]) -> Sequence[Row]: ...
-    def translated(self, error: Exception) -> RotaError | None: ...
+    async def fetch_rows(self, query: str, args: Sequence[Any]) -> Sequence[ResultRow]: ...
+    def translate_error(self, error: Exception) -> RotaError | None: ...
 
 
-class Borrowed:
+class CallerConnection:
     """The caller's connection with the interface of `store.driver.Connection`, as far as a
     submission needs it.
     """
 
-    def __init__(self, driver: Driver) -> None:
+    def __init__(self, driver: CallerDriver) -> None:
         self._driver = driver
         self._numbers = count(1)
 
-    async def fetch(self, query: str, *args: Any) -> list[Row]:
+    async def fetch(self, query: str, *args: Any) -> list[ResultRow]:
         try:
             # The store translates errors of asyncpg; the drivers translate all others.
             with translate_errors():
-                rows = await self._driver.ask(as_text(query), [spelled(arg) for arg in args])
+                rows = await self._driver.fetch_rows(
+                    cast_parameters_from_text(query), [write_parameter(arg) for arg in args]
+                )
         except Exception as error:
-            rota_error = self._driver.translated(error)
+            rota_error = self._driver.translate_error(error)
             if rota_error is None:
                 raise
             raise rota_error from error
-        return [plain_row(row) for row in rows]
+        return [encode_json_columns(row) for row in rows]
 
-    async def fetchrow(self, query: str, *args: Any) -> Row | None:
+    async def fetchrow(self, query: str, *args: Any) -> ResultRow | None:
         rows = await self.fetch(query, *args)
         return rows[0] if rows else None
 
@@ -150,54 +154,56 @@ class Borrowed:
         await self.execute(f"release savepoint {name}")
 
 
-class Asyncpg:
+class AsyncpgDriver:
     """An asyncpg connection, or one from a pool."""
 
     def __init__(self, conn: Any) -> None:
         self._conn = conn
 
-    def refuse_outside(self) -> None:
+    def require_transaction(self) -> None:
         if self._conn.is_closed():
-            raise InvalidInput("conn", "a closed connection", IN_TRANSACTION)
+            raise InvalidInput("conn", "a closed connection", OPEN_TRANSACTION_EXPECTED)
         if not self._conn.is_in_transaction():
-            raise InvalidInput("conn", "a connection without a transaction", IN_TRANSACTION)
+            raise InvalidInput(
+                "conn", "a connection without a transaction", OPEN_TRANSACTION_EXPECTED
+            )
 
-    async def ask(self, query: str, args: Sequence[Any]) -> Sequence[Row]:
+    async def fetch_rows(self, query: str, args: Sequence[Any]) -> Sequence[ResultRow]:
         with translate_errors(self._conn):
             rows = await self._conn.fetch(query, *args)
         return [tuple(row) for row in rows]
 
-    def translated(self, error: Exception) -> RotaError | None:
+    def translate_error(self, error: Exception) -> RotaError | None:
         del error
         return None
 
 
-class Blocking:
+class BlockingDriver:
     """The connection of `ctx.transaction()` in a `def` job; it exists only in its transaction."""
 
     def __init__(self, conn: BlockingConnection) -> None:
         self._conn = conn
 
-    def refuse_outside(self) -> None:
+    def require_transaction(self) -> None:
         """Do nothing: the connection's statements raise once the transaction has ended."""
 
-    async def ask(self, query: str, args: Sequence[Any]) -> Sequence[Row]:
+    async def fetch_rows(self, query: str, args: Sequence[Any]) -> Sequence[ResultRow]:
         return [tuple(row) for row in self._conn.fetch(query, *args)]
 
-    def translated(self, error: Exception) -> RotaError | None:
+    def translate_error(self, error: Exception) -> RotaError | None:
         del error
         return None
 
 
-class Psycopg:
+class PsycopgDriver:
     """A sync psycopg connection: `ask` never suspends, so no event loop is needed."""
 
     def __init__(self, conn: Any) -> None:
         self._conn = conn
 
-    def refuse_outside(self) -> None:
+    def require_transaction(self) -> None:
         if self._conn.closed:
-            raise InvalidInput("conn", "a closed connection", IN_TRANSACTION)
+            raise InvalidInput("conn", "a closed connection", OPEN_TRANSACTION_EXPECTED)
         if self._conn.info.pipeline_status:
             # In a pipeline results arrive late, and an error undoes more than the savepoint.
             wanted = (
@@ -207,12 +213,12 @@ class Psycopg:
             raise InvalidInput("conn", "a connection in pipeline mode", wanted)
         status = self._conn.info.transaction_status.name
         if status == "INERROR":
-            raise InvalidInput("conn", "a failed transaction", NOT_FAILED)
+            raise InvalidInput("conn", "a failed transaction", TRANSACTION_FAILED)
         # Without autocommit the first statement begins the transaction.
         if status == "IDLE" and self._conn.autocommit:
-            raise InvalidInput("conn", "a connection in autocommit", IN_TRANSACTION)
+            raise InvalidInput("conn", "a connection in autocommit", OPEN_TRANSACTION_EXPECTED)
 
-    async def ask(self, query: str, args: Sequence[Any]) -> Sequence[Row]:
+    async def fetch_rows(self, query: str, args: Sequence[Any]) -> Sequence[ResultRow]:
         import psycopg  # noqa: PLC0415 — optional; installed if the caller has such a connection
         from psycopg.rows import tuple_row  # noqa: PLC0415
 
@@ -220,14 +226,14 @@ class Psycopg:
             cursor.execute(query, args or None)
             return cursor.fetchall() if cursor.description else []
 
-    def translated(self, error: Exception) -> RotaError | None:
+    def translate_error(self, error: Exception) -> RotaError | None:
         return _translate_psycopg(error)
 
 
-class AsyncPsycopg(Psycopg):
+class AsyncPsycopgDriver(PsycopgDriver):
     """An async psycopg connection."""
 
-    async def ask(self, query: str, args: Sequence[Any]) -> Sequence[Row]:
+    async def fetch_rows(self, query: str, args: Sequence[Any]) -> Sequence[ResultRow]:
         import psycopg  # noqa: PLC0415 — as above
         from psycopg.rows import tuple_row  # noqa: PLC0415
 

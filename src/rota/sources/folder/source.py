@@ -26,17 +26,17 @@ from typing import Any, Final, NamedTuple
 
 from rota.core.errors import InvalidInput
 from rota.core.source import EMPTY_BATCH, Batch, Message
-from rota.sources.options import Options
+from rota.sources.options import SourceOptions
 
-UNFINISHED: Final = (".tmp", ".part")
+UNFINISHED_SUFFIXES: Final = (".tmp", ".part")
 # Nanoseconds; far longer than any file takes to settle.
-SLACK: Final = int(timedelta(hours=1) / timedelta(microseconds=1)) * 1000
+LATE_FILE_MARGIN_NS: Final = int(timedelta(hours=1) / timedelta(microseconds=1)) * 1000
 # The most hashes in a position.
-MOST_REMEMBERED: Final = 1000
-LONGEST_SETTLE: Final = timedelta(minutes=10)
+REMEMBERED_FILES_MAX: Final = 1000
+SETTLE_MAX: Final = timedelta(minutes=10)
 
 
-class File(NamedTuple):
+class FolderFile(NamedTuple):
     """A file as found by one scan of the folder."""
 
     name: str
@@ -46,7 +46,7 @@ class File(NamedTuple):
 
     @property
     def id(self) -> str:
-        return f"{shown(self.name)}:{self.size}:{self.changed}"
+        return f"{escape_name(self.name)}:{self.size}:{self.changed}"
 
     @property
     def digest(self) -> str:
@@ -54,7 +54,7 @@ class File(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spec:
+class FolderSpec:
     path: Path
     pattern: str
     settle: timedelta
@@ -65,42 +65,42 @@ def make(options: Mapping[str, Any]) -> "FolderSource":
     return FolderSource(read_options(options))
 
 
-def read_options(given: Mapping[str, Any]) -> Spec:
-    options = Options(given)
+def read_options(values: Mapping[str, Any]) -> FolderSpec:
+    options = SourceOptions(values)
     wanted = "the path of a folder"
-    done = options.text_or("done", None, wanted=wanted)
-    spec = Spec(
-        path=full_path("path", options.text("path", wanted=wanted)),
-        pattern=options.text_or("pattern", "*", wanted="a pattern such as *.csv") or "*",
-        settle=options.duration(
+    done = options.read_optional_text("done", None, wanted=wanted)
+    spec = FolderSpec(
+        path=make_absolute("path", options.read_text("path", wanted=wanted)),
+        pattern=options.read_optional_text("pattern", "*", wanted="a pattern such as *.csv") or "*",
+        settle=options.read_duration(
             "settle",
             timedelta(seconds=2),
             shortest=timedelta(0),
-            longest=LONGEST_SETTLE,
+            longest=SETTLE_MAX,
         ),
-        done=None if done is None else full_path("done", done),
+        done=None if done is None else make_absolute("done", done),
     )
-    options.finish()
+    options.refuse_others()
     if spec.done == spec.path:
         raise InvalidInput("done", done, "must be a different folder than path")
     return spec
 
 
-def full_path(name: str, text: str) -> Path:
+def make_absolute(name: str, text: str) -> Path:
     """Make a path absolute, relative to the working directory, as for the embedded database."""
     if text.startswith("~"):
         raise InvalidInput(name, text, "`~` is not expanded; write the full path")
     return Path(text).absolute()
 
 
-def loop_time() -> float:
+def read_loop_time() -> float:
     return asyncio.get_running_loop().time()
 
 
 class FolderSource:
     """Reads a folder. `now` is a monotonic clock in seconds, used to see whether a file settled."""
 
-    def __init__(self, spec: Spec, *, now: Callable[[], float] = loop_time) -> None:
+    def __init__(self, spec: FolderSpec, *, now: Callable[[], float] = read_loop_time) -> None:
         self._spec = spec
         self._now = now
         self._newest = 0
@@ -108,7 +108,7 @@ class FolderSource:
         self._taken: dict[str, int] = {}
         # The time since when a file has not changed, by id.
         self._since: dict[str, float] = {}
-        self._batch: list[File] = []
+        self._batch: list[FolderFile] = []
         self._left = 0
 
     async def open(self, position: str | None) -> None:
@@ -117,13 +117,13 @@ class FolderSource:
         # Their arrival times are not stored; they are dropped an hour after this start.
         self._taken = dict.fromkeys(known["taken"], self._newest)
         self._since, self._batch = {}, []
-        await asyncio.to_thread(check, self._spec)
+        await asyncio.to_thread(check_folders, self._spec)
 
-    async def read(self, *, most: int, within: timedelta) -> Batch:
+    async def read(self, *, limit: int, within: timedelta) -> Batch:
         del within  # only another scan finds more files; the caller decides when
-        files = await asyncio.to_thread(scan, self._spec)
+        files = await asyncio.to_thread(list_files, self._spec)
         settled = self._select_settled([file for file in files if self._is_new(file)])
-        self._batch, self._left = settled[:most], max(0, len(settled) - most)
+        self._batch, self._left = settled[:limit], max(0, len(settled) - limit)
         if not self._batch:
             return EMPTY_BATCH
         messages = [self._message(file) for file in self._batch]
@@ -135,7 +135,7 @@ class FolderSource:
         if self._spec.done is None:
             self._taken = self._recent(batch)
         else:
-            await asyncio.to_thread(put_away, self._spec, batch)
+            await asyncio.to_thread(move_done_files, self._spec, batch)
 
     async def lag(self) -> int | None:
         return self._left
@@ -143,10 +143,10 @@ class FolderSource:
     async def close(self) -> None:
         self._batch = []
 
-    def _is_new(self, file: File) -> bool:
+    def _is_new(self, file: FolderFile) -> bool:
         if self._spec.done is not None:
             return True
-        return file.arrived >= self._newest - SLACK and file.digest not in self._taken
+        return file.arrived >= self._newest - LATE_FILE_MARGIN_NS and file.digest not in self._taken
 
     def _position(self) -> str:
         """The position after the current batch."""
@@ -154,46 +154,46 @@ class FolderSource:
         if self._spec.done is not None:
             return json.dumps({"newest": newest, "taken": []})
         taken = list(self._recent(self._batch))
-        return json.dumps({"newest": newest, "taken": taken[-MOST_REMEMBERED:]})
+        return json.dumps({"newest": newest, "taken": taken[-REMEMBERED_FILES_MAX:]})
 
-    def _recent(self, batch: list[File]) -> dict[str, int]:
+    def _recent(self, batch: list[FolderFile]) -> dict[str, int]:
         """The files read so far, including this batch, that a later scan may find again."""
         taken = self._taken | {file.digest: file.arrived for file in batch}
         newest = max(taken.values())
-        return {digest: at for digest, at in taken.items() if at >= newest - SLACK}
+        return {digest: at for digest, at in taken.items() if at >= newest - LATE_FILE_MARGIN_NS}
 
-    def _select_settled(self, files: list[File]) -> list[File]:
+    def _select_settled(self, files: list[FolderFile]) -> list[FolderFile]:
         """The files that have not changed for `settle`, in the order of their arrival."""
         now, settle = self._now(), self._spec.settle.total_seconds()
         self._since = {file.id: self._since.get(file.id, now) for file in files}
         settled = [file for file in files if now - self._since[file.id] >= settle]
         return sorted(settled, key=lambda file: (file.arrived, file.name))
 
-    def _message(self, file: File) -> Message:
+    def _message(self, file: FolderFile) -> Message:
         changed = datetime.fromtimestamp(file.changed / 1e9, UTC)
         done = self._spec.done
         body = {
-            "name": shown(file.name),
-            "path": shown(str(self._spec.path / file.name)),
+            "name": escape_name(file.name),
+            "path": escape_name(str(self._spec.path / file.name)),
             "size": file.size,
             "modified_at": changed.isoformat(),
         }
         if done is not None:
-            body["done_path"] = shown(str(done / name_when_done(file)))
-        return Message(id=file.id, body=body, subject=shown(file.name), time=changed)
+            body["done_path"] = escape_name(str(done / done_name(file)))
+        return Message(id=file.id, body=body, subject=escape_name(file.name), time=changed)
 
 
-def shown(name: str) -> str:
+def escape_name(name: str) -> str:
     """Escape the bytes of a name that are not UTF-8, for JSON."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def name_when_done(file: File) -> str:
+def done_name(file: FolderFile) -> str:
     """A unique name: two files that had the same name one after the other are both kept."""
     return f"{file.changed}-{file.name}"
 
 
-def check(spec: Spec) -> None:
+def check_folders(spec: FolderSpec) -> None:
     """Check the folders before the first file arrives."""
     with os.scandir(spec.path):
         pass
@@ -203,42 +203,42 @@ def check(spec: Spec) -> None:
             raise InvalidInput("done", str(spec.done), "must be on the same file system as path")
 
 
-def scan(spec: Spec) -> list[File]:
+def list_files(spec: FolderSpec) -> list[FolderFile]:
     """List the files of the folder that match the pattern, without links and folders."""
     files = []
     with os.scandir(spec.path) as entries:
         for entry in entries:
             name = entry.name
-            if name.startswith(".") or name.endswith(UNFINISHED):
+            if name.startswith(".") or name.endswith(UNFINISHED_SUFFIXES):
                 continue
             if not fnmatch.fnmatchcase(name, spec.pattern):
                 continue
             with contextlib.suppress(FileNotFoundError):  # deleted since the folder was listed
                 status = entry.stat(follow_symlinks=False)
                 if stat.S_ISREG(status.st_mode):
-                    files.append(file_of(name, status))
+                    files.append(build_file(name, status))
     return files
 
 
-def file_of(name: str, status: os.stat_result) -> File:
-    return File(name, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+def build_file(name: str, status: os.stat_result) -> FolderFile:
+    return FolderFile(name, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
-def put_away(spec: Spec, files: list[File]) -> None:
+def move_done_files(spec: FolderSpec, files: list[FolderFile]) -> None:
     for file in files:
         with contextlib.suppress(FileNotFoundError):  # its job has already moved or deleted it
-            put_away_one(spec, file)
+            move_done_file(spec, file)
 
 
-def put_away_one(spec: Spec, file: File) -> None:
+def move_done_file(spec: FolderSpec, file: FolderFile) -> None:
     """Move a file to `done`, unless another file has replaced it: that one was not read yet."""
     assert spec.done is not None  # noqa: S101
-    source, target = spec.path / file.name, spec.done / name_when_done(file)
-    if file_of(file.name, source.lstat()).id != file.id:
+    source, target = spec.path / file.name, spec.done / done_name(file)
+    if build_file(file.name, source.lstat()).id != file.id:
         return
     source.rename(target)
     # Another file may have replaced it between the check and the move.
-    if file_of(file.name, target.lstat()).id != file.id:
+    if build_file(file.name, target.lstat()).id != file.id:
         with contextlib.suppress(FileExistsError):
             os.link(target, source)
             target.unlink()

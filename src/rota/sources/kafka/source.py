@@ -16,20 +16,20 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from rota.core.source import EMPTY_BATCH, Batch, Message
-from rota.sources.options import Options, library
+from rota.sources.options import SourceOptions, import_library
 
-LIMIT: Final = 10.0
+CALL_TIMEOUT_S: Final = 10.0
 # Seconds between checks for new partitions.
-LOOK_FOR_PARTITIONS: Final = 30.0
+PARTITION_CHECK_INTERVAL_S: Final = 30.0
 # Settings of librdkafka that the operator cannot override.
-FIXED: Final = {"enable.auto.commit": "false", "enable.auto.offset.store": "false"}
+FIXED_SETTINGS: Final = {"enable.auto.commit": "false", "enable.auto.offset.store": "false"}
 
 # A topic and the number of a partition.
-Place = tuple[str, int]
+Partition = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spec:
+class KafkaSpec:
     servers: str
     topics: tuple[str, ...]
     group: str
@@ -38,30 +38,31 @@ class Spec:
 
 
 def make(options: Mapping[str, Any]) -> "KafkaSource":
-    return KafkaSource(read_options(options), library("confluent_kafka", extra="kafka"))
+    return KafkaSource(read_options(options), import_library("confluent_kafka", extra="kafka"))
 
 
-def read_options(given: Mapping[str, Any]) -> Spec:
-    options = Options(given)
-    spec = Spec(
-        servers=options.text("servers", wanted="addresses such as kafka-1:9092,kafka-2:9092"),
-        topics=options.texts("topics", wanted="a list of topics"),
-        group=options.text_or("group", "rota", wanted="the name of a consumer group") or "rota",
-        begin=options.choice("begin", "earliest", "latest"),
-        settings=options.settings("settings"),
+def read_options(values: Mapping[str, Any]) -> KafkaSpec:
+    options = SourceOptions(values)
+    spec = KafkaSpec(
+        servers=options.read_text("servers", wanted="addresses such as kafka-1:9092,kafka-2:9092"),
+        topics=options.read_texts("topics", wanted="a list of topics"),
+        group=options.read_optional_text("group", "rota", wanted="the name of a consumer group")
+        or "rota",
+        begin=options.read_choice("begin", "earliest", "latest"),
+        settings=options.read_settings("settings"),
     )
-    options.finish()
+    options.refuse_others()
     return spec
 
 
 class KafkaSource:
     """Reads Kafka topics. `kafka` is the module confluent_kafka."""
 
-    def __init__(self, spec: Spec, kafka: Any) -> None:
+    def __init__(self, spec: KafkaSpec, kafka: Any) -> None:
         self._spec = spec
         self._kafka = kafka
         self._consumer: Any = None
-        self._next: dict[Place, int] = {}
+        self._next: dict[Partition, int] = {}
         self._looked_at = 0.0
 
     async def open(self, position: str | None) -> None:
@@ -69,17 +70,17 @@ class KafkaSource:
         await asyncio.to_thread(self._open)
         self._looked_at = asyncio.get_running_loop().time()
 
-    async def read(self, *, most: int, within: timedelta) -> Batch:
+    async def read(self, *, limit: int, within: timedelta) -> Batch:
         now = asyncio.get_running_loop().time()
-        if now - self._looked_at > LOOK_FOR_PARTITIONS:
+        if now - self._looked_at > PARTITION_CHECK_INTERVAL_S:
             await asyncio.to_thread(self._assign)
             self._looked_at = now
-        records = await asyncio.to_thread(self._consume, most, within.total_seconds())
+        records = await asyncio.to_thread(self._consume, limit, within.total_seconds())
         if not records:
             return EMPTY_BATCH
         for record in records:
             self._next[record.topic(), record.partition()] = record.offset() + 1
-        messages = [message_of(record) for record in records]
+        messages = [build_message(record) for record in records]
         return Batch(messages=messages, position=self._position())
 
     async def acknowledge(self, position: str) -> None:
@@ -105,7 +106,7 @@ class KafkaSource:
         settings = {
             "client.id": "rota",
             **self._spec.settings,
-            **FIXED,
+            **FIXED_SETTINGS,
             "bootstrap.servers": self._spec.servers,
             "group.id": self._spec.group,
             "auto.offset.reset": self._spec.begin,
@@ -121,21 +122,21 @@ class KafkaSource:
         if not added:
             return
         requested = [self._kafka.TopicPartition(*partition) for partition in added]
-        for committed in self._consumer.committed(requested, timeout=LIMIT):
-            raise_if(committed.error, self._kafka)
+        for committed in self._consumer.committed(requested, timeout=CALL_TIMEOUT_S):
+            raise_kafka_error(committed.error, self._kafka)
             offset = committed.offset if committed.offset >= 0 else self._begin(committed)
             self._next[committed.topic, committed.partition] = offset
         self._consumer.assign(self._offsets())
         # Commit now, so that "latest" means this moment for later readers too.
         self._commit(self._offsets())
 
-    def _partitions(self, topic: str) -> list[Place]:
-        metadata = self._consumer.list_topics(topic, timeout=LIMIT).topics[topic]
-        raise_if(metadata.error, self._kafka)
+    def _partitions(self, topic: str) -> list[Partition]:
+        metadata = self._consumer.list_topics(topic, timeout=CALL_TIMEOUT_S).topics[topic]
+        raise_kafka_error(metadata.error, self._kafka)
         return [(topic, number) for number in metadata.partitions]
 
     def _begin(self, partition: Any) -> int:
-        low, high = self._consumer.get_watermark_offsets(partition, timeout=LIMIT)
+        low, high = self._consumer.get_watermark_offsets(partition, timeout=CALL_TIMEOUT_S)
         return int(low if self._spec.begin == "earliest" else high)
 
     def _offsets(self) -> list[Any]:
@@ -151,12 +152,12 @@ class KafkaSource:
             return []
         records = [first, *self._consumer.consume(most - 1, 0)]
         for record in records:
-            raise_if(record.error(), self._kafka)
+            raise_kafka_error(record.error(), self._kafka)
         return records
 
     def _commit(self, offsets: list[Any]) -> None:
         for committed in self._consumer.commit(offsets=offsets, asynchronous=False):
-            raise_if(committed.error, self._kafka)
+            raise_kafka_error(committed.error, self._kafka)
 
     def _lag(self) -> int | None:
         total = 0
@@ -172,12 +173,12 @@ class KafkaSource:
         return json.dumps(offsets)
 
 
-def raise_if(error: Any, kafka: Any) -> None:
+def raise_kafka_error(error: Any, kafka: Any) -> None:
     if error is not None:
         raise kafka.KafkaException(error)
 
 
-def message_of(record: Any) -> Message:
+def build_message(record: Any) -> Message:
     key, (kind, stamp) = record.key(), record.timestamp()
     headers = {
         name: (value or b"").decode("utf-8", "replace") for name, value in record.headers() or ()

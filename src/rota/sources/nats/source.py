@@ -14,16 +14,16 @@ from datetime import timedelta
 from typing import Any, Final
 
 from rota.core.source import EMPTY_BATCH, Batch, Message
-from rota.sources.options import Options, library
+from rota.sources.options import SourceOptions, import_library
 
-LIMIT: Final = 10.0
+CALL_TIMEOUT_S: Final = 10.0
 # The limit of JetStream for one fetch.
-MOST_ASKED: Final = 256
-SHORTEST_WAIT: Final = 0.05
+FETCH_MAX: Final = 256
+FETCH_TIMEOUT_MIN_S: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spec:
+class NatsSpec:
     servers: tuple[str, ...] = field(repr=False)
     stream: str
     subject: str | None
@@ -34,35 +34,36 @@ class Spec:
 
 
 def make(options: Mapping[str, Any]) -> "NatsSource":
-    return NatsSource(read_options(options), library("nats", extra="nats"))
+    return NatsSource(read_options(options), import_library("nats", extra="nats"))
 
 
-def read_options(given: Mapping[str, Any]) -> Spec:
-    options = Options(given)
-    spec = Spec(
-        servers=options.texts("servers", wanted="addresses such as nats://nats.example:4222"),
-        stream=options.text("stream", wanted="the name of a stream"),
-        subject=options.text_or("subject", None, wanted="a subject such as orders.>"),
-        durable=options.text_or("durable", "rota", wanted="the name of a consumer") or "rota",
-        begin=options.choice("begin", "earliest", "latest"),
-        ack_wait=options.duration(
+def read_options(values: Mapping[str, Any]) -> NatsSpec:
+    options = SourceOptions(values)
+    spec = NatsSpec(
+        servers=options.read_texts("servers", wanted="addresses such as nats://nats.example:4222"),
+        stream=options.read_text("stream", wanted="the name of a stream"),
+        subject=options.read_optional_text("subject", None, wanted="a subject such as orders.>"),
+        durable=options.read_optional_text("durable", "rota", wanted="the name of a consumer")
+        or "rota",
+        begin=options.read_choice("begin", "earliest", "latest"),
+        ack_wait=options.read_duration(
             "ack_wait",
             timedelta(seconds=30),
             shortest=timedelta(seconds=1),
             longest=timedelta(hours=1),
         ),
-        credentials=options.text_or(
+        credentials=options.read_optional_text(
             "credentials", None, wanted="the path of a file with credentials"
         ),
     )
-    options.finish()
+    options.refuse_others()
     return spec
 
 
 class NatsSource:
     """Reads a JetStream stream. `nats` is the module nats."""
 
-    def __init__(self, spec: Spec, nats: Any) -> None:
+    def __init__(self, spec: NatsSpec, nats: Any) -> None:
         self._spec = spec
         self._nats = nats
         self._client: Any = None
@@ -78,18 +79,18 @@ class NatsSource:
             servers=list(spec.servers),
             user_credentials=spec.credentials,
             name="rota",
-            connect_timeout=LIMIT,
+            connect_timeout=CALL_TIMEOUT_S,
             # After a lost connection the next read fails, and the source is opened again.
             allow_reconnect=False,
-            error_cb=forget,
+            error_cb=ignore_error,
         )
-        context = self._client.jetstream(timeout=LIMIT)
+        context = self._client.jetstream(timeout=CALL_TIMEOUT_S)
         await self._make_consumer(context)
         self._stream = await context.pull_subscribe_bind(durable=spec.durable, stream=spec.stream)
 
-    async def read(self, *, most: int, within: timedelta) -> Batch:
-        count = min(most, MOST_ASKED)
-        wait = max(SHORTEST_WAIT, within.total_seconds())
+    async def read(self, *, limit: int, within: timedelta) -> Batch:
+        count = min(limit, FETCH_MAX)
+        wait = max(FETCH_TIMEOUT_MIN_S, within.total_seconds())
         received, self._surplus = self._surplus, []
         if not received:
             try:
@@ -112,7 +113,7 @@ class NatsSource:
         for message in batch:
             await message.ack()
         # The flush waits until the server has received the acknowledgements.
-        await self._client.flush(timeout=LIMIT)
+        await self._client.flush(timeout=CALL_TIMEOUT_S)
 
     async def lag(self) -> int | None:
         info = await self._stream.consumer_info()
@@ -150,6 +151,6 @@ class NatsSource:
         )
 
 
-async def forget(error: Exception) -> None:
+async def ignore_error(error: Exception) -> None:
     """Ignore an error that nats-py would print; the failing read reports it."""
     del error

@@ -23,23 +23,29 @@ import asyncpg
 
 from rota.core.errors import InvalidInput
 from rota.core.source import EMPTY_BATCH, Batch, Message
-from rota.sources.options import Options
-from rota.sources.outbox.texts import COLUMNS, WRITERS, Columns, Texts, compose
+from rota.sources.options import SourceOptions
+from rota.sources.outbox.statements import (
+    COLUMNS,
+    WRITERS,
+    OutboxColumns,
+    OutboxStatements,
+    compose_statements,
+)
 
-LIMIT: Final = 10.0
+CALL_TIMEOUT_S: Final = 10.0
 # The most rows read above the position while a transaction is open; then the source waits for it.
-MOST_AHEAD: Final = 50_000
-BEGINNING: Final = -(2**63)
-END: Final = 2**63 - 1
-WHOLE_NUMBERS: Final = frozenset({"smallint", "integer", "bigint"})
+ROWS_AHEAD_MAX: Final = 50_000
+LOWEST_ID: Final = -(2**63)
+HIGHEST_ID: Final = 2**63 - 1
+INTEGER_TYPES: Final = frozenset({"smallint", "integer", "bigint"})
 URL_WANTED: Final = "a URL such as postgresql://rota:${SHOP_PASSWORD}@db.example/shop"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spec:
+class OutboxSpec:
     url: str = field(repr=False)
     table: str
-    columns: Columns
+    columns: OutboxColumns
     after: str
 
 
@@ -55,38 +61,38 @@ def make(options: Mapping[str, Any]) -> "OutboxSource":
     return OutboxSource(read_options(options))
 
 
-def read_options(given: Mapping[str, Any]) -> Spec:
-    options = Options(given)
+def read_options(values: Mapping[str, Any]) -> OutboxSpec:
+    options = SourceOptions(values)
     column = "the name of a column"
-    url = options.text("url", wanted=URL_WANTED, secret=True)
+    url = options.read_text("url", wanted=URL_WANTED, secret=True)
     if not url.startswith(("postgresql://", "postgres://")):
         raise InvalidInput("url", "***", f"must be {URL_WANTED}")
-    table = options.text("table", wanted="the name of a table, or schema.table")
-    after = options.choice("after", "keep", "mark", "delete")
-    mark = options.text_or("mark_column", None, wanted=column)
-    columns = Columns(
-        id=options.text_or("id_column", "id", wanted=column) or "id",
-        body=options.text_or("data_column", None, wanted=column),
-        type=options.text_or("type_column", None, wanted=column),
-        subject=options.text_or("subject_column", None, wanted=column),
-        time=options.text_or("time_column", None, wanted=column),
+    table = options.read_text("table", wanted="the name of a table, or schema.table")
+    after = options.read_choice("after", "keep", "mark", "delete")
+    mark = options.read_optional_text("mark_column", None, wanted=column)
+    columns = OutboxColumns(
+        id=options.read_optional_text("id_column", "id", wanted=column) or "id",
+        body=options.read_optional_text("data_column", None, wanted=column),
+        type=options.read_optional_text("type_column", None, wanted=column),
+        subject=options.read_optional_text("subject_column", None, wanted=column),
+        time=options.read_optional_text("time_column", None, wanted=column),
         mark=mark,
     )
-    options.finish()
+    options.refuse_others()
     if (after == "mark") != (mark is not None):
         wanted = 'required with after = "mark", and not allowed otherwise'
         raise InvalidInput("mark_column", mark, wanted)
-    return Spec(url=url, table=table, columns=columns, after=after)
+    return OutboxSpec(url=url, table=table, columns=columns, after=after)
 
 
 class OutboxSource:
     """Reads an outbox table."""
 
-    def __init__(self, spec: Spec) -> None:
+    def __init__(self, spec: OutboxSpec) -> None:
         self._spec = spec
-        self._texts: Texts = compose(spec.table, spec.columns)
+        self._texts: OutboxStatements = compose_statements(spec.table, spec.columns)
         self._conn: Any = None
-        self._ceiling = BEGINNING
+        self._ceiling = LOWEST_ID
         self._ahead: set[int] = set()
         self._barrier: Barrier | None = None
         self._batch: list[Any] = []
@@ -94,22 +100,22 @@ class OutboxSource:
     async def open(self, position: str | None) -> None:
         self._conn = await asyncpg.connect(
             self._spec.url,
-            timeout=LIMIT,
-            command_timeout=LIMIT,
+            timeout=CALL_TIMEOUT_S,
+            command_timeout=CALL_TIMEOUT_S,
             # A connection pooler may not support prepared statements.
             statement_cache_size=0,
             server_settings={"application_name": "rota source"},
         )
         if self._spec.after == "keep":
-            self._ceiling = BEGINNING if position is None else int(position)
+            self._ceiling = LOWEST_ID if position is None else int(position)
         self._ahead, self._barrier, self._batch = set(), None, []
         await self._check()
 
-    async def read(self, *, most: int, within: timedelta) -> Batch:
+    async def read(self, *, limit: int, within: timedelta) -> Batch:
         del within  # only another query finds more rows; the caller decides when
         if self._spec.after == "keep":
-            return await self._read_kept(most)
-        rows = await self._conn.fetch(self._texts.unmarked, most)
+            return await self._read_kept(limit)
+        rows = await self._conn.fetch(self._texts.unmarked, limit)
         self._batch = [row[0] for row in rows]
         if not rows:
             return EMPTY_BATCH
@@ -148,7 +154,7 @@ class OutboxSource:
                 raise InvalidInput(option, column, f"must be a column of {self._spec.table}")
         if self._spec.after != "keep":
             return
-        if types[self._spec.columns.id] not in WHOLE_NUMBERS:
+        if types[self._spec.columns.id] not in INTEGER_TYPES:
             wanted = 'must be an integer column with after = "keep"; else use "mark" or "delete"'
             raise InvalidInput("id_column", self._spec.columns.id, wanted)
         if rows[0][2]:
@@ -157,7 +163,7 @@ class OutboxSource:
     async def _read_kept(self, most: int) -> Batch:
         safe = await self._safe_up_to()
         # If too many rows are remembered, read only rows that move the position.
-        last = END if len(self._ahead) < MOST_AHEAD else max(safe, self._ceiling)
+        last = HIGHEST_ID if len(self._ahead) < ROWS_AHEAD_MAX else max(safe, self._ceiling)
         rows = await self._conn.fetch(
             self._texts.behind, self._ceiling, last, list(self._ahead), most
         )
@@ -194,11 +200,11 @@ class OutboxSource:
             body=body if isinstance(body, bytes) or body is None else str(body),
             type=None if kind is None else str(kind),
             subject=None if subject is None else str(subject),
-            time=in_utc(time),
+            time=to_utc(time),
         )
 
 
-def in_utc(time: object) -> datetime | None:
+def to_utc(time: object) -> datetime | None:
     """The time, in UTC if it has no zone; None if the value is not a timestamp."""
     if not isinstance(time, datetime):
         return None

@@ -15,21 +15,21 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from rota.core.source import EMPTY_BATCH, Batch, Message
-from rota.sources.options import Options, library
+from rota.sources.options import SourceOptions, import_library
 
-LIMIT: Final = 10.0
-FIRST: Final = "0-0"
+CALL_TIMEOUT_S: Final = 10.0
+FIRST_ENTRY_ID: Final = "0-0"
 # Entries that were not delivered to any consumer of the group.
-NEW: Final = ">"
-MOST_CLAIMED: Final = 100
+NEW_ENTRIES: Final = ">"
+CLAIM_MAX: Final = 100
 # The years 2001 to 2286, in milliseconds.
-PLAUSIBLE: Final = (10**12, 10**13)
+PLAUSIBLE_MILLISECONDS: Final = (10**12, 10**13)
 
-Entry = tuple[bytes, dict[bytes, bytes] | None]
+StreamEntry = tuple[bytes, dict[bytes, bytes] | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spec:
+class RedisSpec:
     url: str = field(repr=False)
     stream: str
     group: str
@@ -42,51 +42,57 @@ class Spec:
 
 
 def make(options: Mapping[str, Any]) -> "RedisSource":
-    return RedisSource(read_options(options), library("redis.asyncio", extra="redis"))
+    return RedisSource(read_options(options), import_library("redis.asyncio", extra="redis"))
 
 
-def read_options(given: Mapping[str, Any]) -> Spec:
-    options = Options(given)
-    spec = Spec(
-        url=options.text(
+def read_options(values: Mapping[str, Any]) -> RedisSpec:
+    options = SourceOptions(values)
+    spec = RedisSpec(
+        url=options.read_text(
             "url", wanted="a URL such as redis://:${PASSWORD}@redis.example:6379/0", secret=True
         ),
-        stream=options.text("stream", wanted="the key of a stream"),
-        group=options.text_or("group", "rota", wanted="the name of a consumer group") or "rota",
-        consumer=options.text_or("consumer", "rota", wanted="the name of a consumer") or "rota",
-        begin=options.choice("begin", "earliest", "latest"),
-        after=options.choice("after", "keep", "delete"),
-        claim_after=options.duration(
+        stream=options.read_text("stream", wanted="the key of a stream"),
+        group=options.read_optional_text("group", "rota", wanted="the name of a consumer group")
+        or "rota",
+        consumer=options.read_optional_text("consumer", "rota", wanted="the name of a consumer")
+        or "rota",
+        begin=options.read_choice("begin", "earliest", "latest"),
+        after=options.read_choice("after", "keep", "delete"),
+        claim_after=options.read_duration(
             "claim_after",
             timedelta(minutes=1),
             shortest=timedelta(seconds=1),
             longest=timedelta(days=1),
         ),
-        data_field=options.text_or("data_field", "data", wanted="the name of a field") or "data",
-        type_field=options.text_or("type_field", None, wanted="the name of a field"),
+        data_field=options.read_optional_text("data_field", "data", wanted="the name of a field")
+        or "data",
+        type_field=options.read_optional_text("type_field", None, wanted="the name of a field"),
     )
-    options.finish()
+    options.refuse_others()
     return spec
 
 
 class RedisSource:
     """Reads a Redis stream. `redis` is the module redis.asyncio."""
 
-    def __init__(self, spec: Spec, redis: Any) -> None:
+    def __init__(self, spec: RedisSpec, redis: Any) -> None:
         self._spec = spec
         self._redis = redis
         self._client: Any = None
-        self._from = FIRST
+        self._from = FIRST_ENTRY_ID
         self._batch: list[bytes] = []
         self._claimed_at = 0.0
 
     async def open(self, position: str | None) -> None:
         del position  # Redis stores it
         self._client = self._redis.Redis.from_url(
-            self._spec.url, socket_timeout=LIMIT, socket_connect_timeout=LIMIT, protocol=2
+            self._spec.url,
+            socket_timeout=CALL_TIMEOUT_S,
+            socket_connect_timeout=CALL_TIMEOUT_S,
+            protocol=2,
         )
         # Start with this consumer's own unacknowledged entries.
-        self._from, self._batch = FIRST, []
+        self._from, self._batch = FIRST_ENTRY_ID, []
         self._claimed_at = float("-inf")
         begin = "0" if self._spec.begin == "earliest" else "$"
         try:
@@ -97,8 +103,8 @@ class RedisSource:
             if "BUSYGROUP" not in str(error):  # the group exists already
                 raise
 
-    async def read(self, *, most: int, within: timedelta) -> Batch:
-        entries = await self._claim(most) or await self._next(most, within)
+    async def read(self, *, limit: int, within: timedelta) -> Batch:
+        entries = await self._claim(limit) or await self._next(limit, within)
         if not entries:
             return EMPTY_BATCH
         self._batch = [key for key, _ in entries]
@@ -127,17 +133,17 @@ class RedisSource:
         if client is not None:
             await client.aclose()
 
-    async def _next(self, most: int, within: timedelta) -> list[Entry]:
+    async def _next(self, most: int, within: timedelta) -> list[StreamEntry]:
         """This consumer's unacknowledged entries while there are any; then new entries."""
-        if self._from != NEW:
+        if self._from != NEW_ENTRIES:
             entries = await self._read_group(most, None)
             if entries:
                 self._from = entries[-1][0].decode()
                 return entries
-            self._from = NEW
+            self._from = NEW_ENTRIES
         return await self._read_group(most, within)
 
-    async def _read_group(self, most: int, within: timedelta | None) -> list[Entry]:
+    async def _read_group(self, most: int, within: timedelta | None) -> list[StreamEntry]:
         # A block of 0 would wait forever.
         block = None if within is None else max(1, within // timedelta(milliseconds=1))
         answer = await self._client.xreadgroup(
@@ -149,7 +155,7 @@ class RedisSource:
         )
         return list(answer[0][1]) if answer else []
 
-    async def _claim(self, most: int) -> list[Entry]:
+    async def _claim(self, most: int) -> list[StreamEntry]:
         """Claim entries that other consumers of the group have not acknowledged in time."""
         now = asyncio.get_running_loop().time()
         if now - self._claimed_at < self._spec.claim_after.total_seconds():
@@ -159,10 +165,10 @@ class RedisSource:
             self._spec.group,
             self._spec.consumer,
             min_idle_time=self._spec.claim_after // timedelta(milliseconds=1),
-            start_id=FIRST,
-            count=min(most, MOST_CLAIMED),
+            start_id=FIRST_ENTRY_ID,
+            count=min(most, CLAIM_MAX),
         )
-        entries: list[Entry] = list(answer[1])
+        entries: list[StreamEntry] = list(answer[1])
         if not entries:
             self._claimed_at = now
         return entries
@@ -170,7 +176,7 @@ class RedisSource:
     def _message(self, key: str, fields: dict[bytes, bytes]) -> Message:
         """Build a message from the data field, or from all fields if the entry has no such."""
         body = fields.get(self._spec.data_field.encode())
-        named = {text(name): text(value) for name, value in fields.items()}
+        named = {decode_text(name): decode_text(value) for name, value in fields.items()}
         milliseconds, _, _ = key.partition("-")
         kind = self._spec.type_field
         return Message(
@@ -178,7 +184,7 @@ class RedisSource:
             body=named if body is None else body,
             headers=None if body is None else named,
             type=None if kind is None else named.get(kind),
-            time=time_of(int(milliseconds)),
+            time=parse_id_time(int(milliseconds)),
         )
 
     def _redis_error(self, name: str) -> type[Exception]:
@@ -186,12 +192,12 @@ class RedisSource:
         return error
 
 
-def text(value: bytes) -> str:
+def decode_text(value: bytes) -> str:
     return value.decode("utf-8", "replace")
 
 
-def time_of(milliseconds: int) -> datetime | None:
+def parse_id_time(milliseconds: int) -> datetime | None:
     """The time of an entry's id; None if a producer chose ids that are not times."""
-    if not PLAUSIBLE[0] <= milliseconds <= PLAUSIBLE[1]:
+    if not PLAUSIBLE_MILLISECONDS[0] <= milliseconds <= PLAUSIBLE_MILLISECONDS[1]:
         return None
     return datetime.fromtimestamp(milliseconds / 1000, UTC)

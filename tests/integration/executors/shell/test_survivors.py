@@ -67,19 +67,19 @@ class WatchedContext(RecordingContext):
 
     def write(self, stream: Stream, chunk: bytes) -> None:
         super().write(stream, chunk)
-        if self.to_values(Stream.STDOUT).kept.count(b"\n") >= self.lines:
+        if self.to_values(Stream.STDOUT).content.count(b"\n") >= self.lines:
             self.spoken.set()
 
 
 @pytest.fixture(autouse=True)
 def nobody_left() -> Iterator[None]:
     """The proof of every test in this file: the processes after it are those before it."""
-    with orphans.adopting():
-        before = orphans.living()
+    with orphans.adopt_orphans():
+        before = orphans.list_living_descendants()
         yield
         # Whoever was killed may not have been scheduled since; a survivor sleeps for a minute.
-        is_over = wait_until(lambda: orphans.living() <= before, seconds=DYING_S)
-        left = orphans.living() - before
+        is_over = wait_until(lambda: orphans.list_living_descendants() <= before, seconds=DYING_S)
+        left = orphans.list_living_descendants() - before
         for number in left:
             os.kill(number, signal.SIGKILL)
     assert is_over, left
@@ -244,11 +244,11 @@ def test_a_killed_worker_takes_its_programs_along(others: str) -> None:
     """Also if a copy of it, made by some library, still holds the socket to the warden."""
     command = [sys.executable, "-c", WORKER, PYTHON, STUBBORN + STAYS, others]
     # Other tests may have servers for the whole session.
-    before = orphans.living()
+    before = orphans.list_living_descendants()
     with subprocess.Popen(command, stdout=subprocess.PIPE) as worker:
         assert worker.stdout is not None
         said = [worker.stdout.readline() for _ in range(CHILDREN)]
-        living = orphans.living() - before
+        living = orphans.list_living_descendants() - before
         copies = {each for each in living if b"rota.executors" in command_of(each)}
         programs = living - copies
 

@@ -395,7 +395,7 @@ async def test_a_server_that_is_away_is_tried_again_and_its_password_is_not_told
     failed = await bench.failure({"connection": "away", "query": "select 1"}, context)
 
     assert (failed.final, failed.reached) == (False, False)
-    assert "of-two" not in repr(failed) + context.everything + repr(bench.connections)
+    assert "of-two" not in repr(failed) + context.all_output + repr(bench.connections)
 
 
 async def test_a_wrong_password_fails_at_once_and_is_not_told(

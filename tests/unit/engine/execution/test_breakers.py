@@ -144,7 +144,7 @@ def test_a_target_that_answers_is_not_kept_in_mind() -> None:
 
 
 def test_hosts_without_number_do_not_fill_the_memory() -> None:
-    worker = Worker(most=20)
+    worker = Worker(max_breakers=20)
 
     for number in range(100):
         worker.lose(f"host{number}:80")

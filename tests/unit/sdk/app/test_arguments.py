@@ -66,14 +66,14 @@ GIVEN = {
 def test_typed_arguments_come_back_from_json_as_they_were() -> None:
     arguments = Arguments(order)
 
-    payload = arguments.payload((), GIVEN)
+    payload = arguments.to_payload((), GIVEN)
     sent = msgspec.json.decode(msgspec.json.encode(payload))
 
-    assert arguments.read(sent) == GIVEN
+    assert arguments.from_payload(sent) == GIVEN
 
 
 def test_positional_arguments_get_their_names() -> None:
-    payload = Arguments(order).payload(([], Address("Lviv"), NOON), {"note": "x"})
+    payload = Arguments(order).to_payload(([], Address("Lviv"), NOON), {"note": "x"})
 
     assert payload == {
         "lines": [],
@@ -86,14 +86,14 @@ def test_positional_arguments_get_their_names() -> None:
 def test_what_is_left_out_is_left_to_the_functions_own_default() -> None:
     def charge(amount: int, tags: list[str] = ["a"]) -> None: ...  # noqa: B006 — as people write
 
-    assert Arguments(charge).read({"amount": 1}) == {"amount": 1}
+    assert Arguments(charge).from_payload({"amount": 1}) == {"amount": 1}
 
 
 def test_a_function_without_parameters_takes_no_payload_or_an_empty_one() -> None:
     def sweep() -> None: ...
 
-    assert Arguments(sweep).read(None) == {}
-    assert Arguments(sweep).read({}) == {}
+    assert Arguments(sweep).from_payload(None) == {}
+    assert Arguments(sweep).from_payload({}) == {}
 
 
 def charge(amount: Annotated[int, msgspec.Meta(gt=0)], line: Line | None = None) -> None: ...
@@ -117,7 +117,7 @@ def test_wrong_arguments_are_refused_by_name(
     args: tuple[Any, ...], kwargs: dict[str, Any], field: str, wanted: str
 ) -> None:
     with pytest.raises(InvalidInput) as refused:
-        Arguments(charge).payload(args, kwargs)
+        Arguments(charge).to_payload(args, kwargs)
 
     assert refused.value.field == field
     assert wanted in refused.value.wanted
@@ -138,7 +138,7 @@ def test_a_payload_that_does_not_fit_is_refused_by_name(
     payload: Any, field: str, wanted: str
 ) -> None:
     with pytest.raises(InvalidInput) as refused:
-        Arguments(charge).read(payload)
+        Arguments(charge).from_payload(payload)
 
     assert refused.value.field == field
     assert wanted in refused.value.wanted
@@ -148,7 +148,7 @@ def test_a_number_that_json_does_not_know_is_refused() -> None:
     def measure(value: float) -> None: ...
 
     with pytest.raises(InvalidInput, match="value: nan is invalid: must be a finite number"):
-        Arguments(measure).payload((float("nan"),), {})
+        Arguments(measure).to_payload((float("nan"),), {})
 
 
 class Door: ...
@@ -208,10 +208,10 @@ def test_a_result_comes_back_as_annotated() -> None:
     def find() -> Line: ...  # type: ignore[empty-body]
     def free(): ...
 
-    assert Arguments(find).result({"item": "tea", "count": 3}) == Line("tea", 3)
-    assert Arguments(free).result({"item": "tea"}) == {"item": "tea"}
+    assert Arguments(find).convert_result({"item": "tea", "count": 3}) == Line("tea", 3)
+    assert Arguments(free).convert_result({"item": "tea"}) == {"item": "tea"}
     with pytest.raises(InvalidInput, match="a value of the annotated return type"):
-        Arguments(find).result({"truncated": True})
+        Arguments(find).convert_result({"truncated": True})
 
 
 def test_the_parameters_of_a_function_are_its_schema() -> None:

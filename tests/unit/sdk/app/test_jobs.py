@@ -298,7 +298,7 @@ async def test_a_generator_is_the_source_of_a_map(app: rota.App) -> None:
         called = handler.call(given, handler.check(payload))
         assert (called if name == "digits" else await called) == {"items": 2}
 
-    assert context.handed == ["a1", "b1", 0, 1]
+    assert context.handed_out_items == ["a1", "b1", 0, 1]
 
 
 class SyncSide:
@@ -308,7 +308,7 @@ class SyncSide:
         self._context = context
 
     def hand_out(self, items: list[object]) -> None:
-        self._context.handed += items
+        self._context.handed_out_items += items
 
 
 async def test_a_handler_gets_its_arguments_and_a_context_with_a_log(app: rota.App) -> None:
@@ -328,5 +328,5 @@ async def test_a_handler_gets_its_arguments_and_a_context_with_a_log(app: rota.A
 
     assert result == "billing.charge, attempt 2"
     assert context.to_values(Stream.RECORD).text == "INFO billing.charge: charging 7\n"
-    assert context.told == [(0.5, "")]
+    assert context.progress_reports == [(0.5, "")]
     assert "billing.charge" not in logging.Logger.manager.loggerDict

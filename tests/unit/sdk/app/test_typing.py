@@ -55,14 +55,14 @@ async def awaits() -> None:
     text: str = await (await charge.submit_async(5)).result_async()
     async with rota.AsyncClient() as client:
         name: str | None = (await client.get_job("x")).name
-        async for each in client.each(client.list_jobs, kind="x"):
+        async for each in client.iterate(client.list_jobs, kind="x"):
             name = each.name
         await client.delete_job("x")
 
 
 def calls(client: rota.Client) -> None:
     name: str | None = client.get_job("x").name
-    for each in client.each(client.list_jobs, kind="x"):
+    for each in client.iterate(client.list_jobs, kind="x"):
         name = each.name
     client.create_job(kind="x", priority="high", timeout="5m")
 """

@@ -12,16 +12,16 @@ from msgspec import UNSET
 
 from rota.core.errors import InvalidInput
 from rota.core.time import durations, moments
-from rota.sdk.client.calls import with_key
-from rota.sdk.client.generated.shapes import LimitDraft, RateDraft, UniqueDraft
-from rota.sdk.client.requests import Request
+from rota.sdk.client.base import add_idempotency_key
+from rota.sdk.client.generated.schemas import LimitDraft, RateDraft, UniqueDraft
+from rota.sdk.client.requests import ApiRequest
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 
 
-def request(**given: Any) -> Request[dict[str, Any]]:
+def request(**given: Any) -> ApiRequest[dict[str, Any]]:
     usual: dict[str, Any] = {"method": "POST", "path": "/x", "answer": dict}
-    return Request(**usual | given)
+    return ApiRequest(**usual | given)
 
 
 def sent(**body: Any) -> Any:
@@ -97,14 +97,19 @@ def test_a_place_in_a_path_cannot_lead_elsewhere(place: str) -> None:
 
 
 def test_every_call_has_a_key_of_its_own_and_keeps_the_one_it_was_given() -> None:
-    first, second = (with_key(request(repeat="by_key")).idempotency_key for _ in range(2))
+    first, second = (
+        add_idempotency_key(request(repeat="by_key")).idempotency_key for _ in range(2)
+    )
 
     assert first
     assert first != second
-    assert with_key(request(repeat="by_key", idempotency_key="mine")).idempotency_key == "mine"
-    assert with_key(request()).idempotency_key is None
+    assert (
+        add_idempotency_key(request(repeat="by_key", idempotency_key="mine")).idempotency_key
+        == "mine"
+    )
+    assert add_idempotency_key(request()).idempotency_key is None
 
 
 def test_a_key_that_would_be_two_headers_is_refused() -> None:
     with pytest.raises(InvalidInput, match="idempotency_key"):
-        with_key(request(idempotency_key="a\r\nb: c"))
+        add_idempotency_key(request(idempotency_key="a\r\nb: c"))

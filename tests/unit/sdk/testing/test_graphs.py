@@ -92,7 +92,7 @@ async def test_a_step_is_retried_and_its_attempts_are_told() -> None:
     played = await run_graph_async(rota.Graph("retrying", lambda: flaky("x"), app=rota.App("r")))
 
     assert played["flaky"].result == 3
-    assert len(played["flaky"].stories[0].attempts) == 3
+    assert len(played["flaky"].runs[0].attempts) == 3
 
 
 def test_sub_graphs_sources_and_stand_ins_are_played() -> None:

@@ -12,8 +12,8 @@ __all__ = [
     "CRON_ALIASES",
     "Cron",
     "DayMatch",
-    "fires_within",
     "find_next_tick",
-    "parse_cron",
+    "fires_within",
     "iterate_ticks",
+    "parse_cron",
 ]

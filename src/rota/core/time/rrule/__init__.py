@@ -8,4 +8,4 @@ from rota.core.time.rrule.rule import Rrule, RrulePart
 from rota.core.time.rrule.search import find_next_tick
 from rota.core.time.rrule.syntax import parse_rrule, read_timezone
 
-__all__ = ["RrulePart", "Rrule", "find_next_tick", "parse_rrule", "read_timezone"]
+__all__ = ["Rrule", "RrulePart", "find_next_tick", "parse_rrule", "read_timezone"]

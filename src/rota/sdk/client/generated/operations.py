@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from msgspec import UNSET, UnsetType
 
-from rota.sdk.client.generated.shapes import (
+from rota.sdk.client.generated.schemas import (
     AttemptView,
     AuditView,
     BackfillPlanned,
@@ -92,7 +92,7 @@ from rota.sdk.client.generated.shapes import (
 )
 from rota.sdk.client.methods import ApiMethod
 from rota.sdk.client.pages import Page
-from rota.sdk.client.requests import Request
+from rota.sdk.client.requests import ApiRequest
 
 
 class Operations:
@@ -130,7 +130,7 @@ class Operations:
         description: str | UnsetType | None = UNSET,
         unique: UniqueDraft | Mapping[str, Any] | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> Request[JobMade]:
+    ) -> ApiRequest[JobMade]:
         """Make a job.
 
         With a time or a cron expression it runs then, otherwise at once. A kind that no live worker
@@ -180,10 +180,10 @@ class Operations:
             unique: Of equal submissions only one becomes a run. Default: no such rule.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/jobs",
-            answer=JobMade,
+            response_type=JobMade,
             body={
                 "name": name,
                 "kind": kind,
@@ -220,17 +220,17 @@ class Operations:
     @ApiMethod
     def create_jobs(
         self, jobs: Sequence[JobDraft | Mapping[str, Any]], *, idempotency_key: str | None = None
-    ) -> Request[JobsMade]:
+    ) -> ApiRequest[JobsMade]:
         """Make up to 1,000 jobs, all or none.
 
         Args:
             jobs: Each as in the operation that makes one.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/jobs/bulk",
-            answer=JobsMade,
+            response_type=JobsMade,
             body={"jobs": jobs},
             repeat="by_key",
             idempotency_key=idempotency_key,
@@ -303,7 +303,7 @@ class Operations:
         created_before: Moment | None = None,
         limit: int | None = None,
         cursor: str | None = None,
-    ) -> Request[Page[JobView]]:
+    ) -> ApiRequest[Page[JobView]]:
         """Jobs, newest first; one-time submissions are where the time is at which they are due.
 
         Args:
@@ -322,10 +322,10 @@ class Operations:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/jobs",
-            answer=Page[JobView],
+            response_type=Page[JobView],
             query={
                 "type": type,
                 "status": status,
@@ -342,9 +342,11 @@ class Operations:
         )
 
     @ApiMethod
-    def get_job(self, job_id: str) -> Request[JobView]:
+    def get_job(self, job_id: str) -> ApiRequest[JobView]:
         """One job."""
-        return Request(method="GET", path="/v1/jobs/{}", answer=JobView, places=(job_id,))
+        return ApiRequest(
+            method="GET", path="/v1/jobs/{}", response_type=JobView, path_arguments=(job_id,)
+        )
 
     @ApiMethod
     def update_job(
@@ -378,7 +380,7 @@ class Operations:
         user_id: str | UnsetType | None = UNSET,
         description: str | UnsetType | None = UNSET,
         if_match: int | None = None,
-    ) -> Request[JobView]:
+    ) -> ApiRequest[JobView]:
         """Change a job: only the fields that are given.
 
         With `If-Match` it is changed only if it still has that version. A one-time submission can
@@ -426,11 +428,11 @@ class Operations:
                 null.
             if_match: Only if this is still its `version`.
         """
-        return Request(
+        return ApiRequest(
             method="PUT",
             path="/v1/jobs/{}",
-            answer=JobView,
-            places=(job_id,),
+            response_type=JobView,
+            path_arguments=(job_id,),
             body={
                 "name": name,
                 "kind": kind,
@@ -494,7 +496,7 @@ class Operations:
         user_id: str | UnsetType | None = UNSET,
         description: str | UnsetType | None = UNSET,
         if_match: int | None = None,
-    ) -> Request[JobView]:
+    ) -> ApiRequest[JobView]:
         """The same as PUT.
 
         Args:
@@ -539,11 +541,11 @@ class Operations:
                 null.
             if_match: Only if this is still its `version`.
         """
-        return Request(
+        return ApiRequest(
             method="PATCH",
             path="/v1/jobs/{}",
-            answer=JobView,
-            places=(job_id,),
+            response_type=JobView,
+            path_arguments=(job_id,),
             body={
                 "name": name,
                 "kind": kind,
@@ -607,7 +609,7 @@ class Operations:
         description: str | UnsetType | None = UNSET,
         unique: UniqueDraft | Mapping[str, Any] | UnsetType = UNSET,
         if_match: int | None = None,
-    ) -> Request[JobView]:
+    ) -> ApiRequest[JobView]:
         """Make the job of this name, or change it if there is one.
 
         Args:
@@ -652,11 +654,11 @@ class Operations:
             unique: Of equal submissions only one becomes a run. Default: no such rule.
             if_match: Only if this is still its `version`.
         """
-        return Request(
+        return ApiRequest(
             method="PUT",
             path="/v1/jobs/by-name/{}",
-            answer=JobView,
-            places=(name,),
+            response_type=JobView,
+            path_arguments=(name,),
             body={
                 "kind": kind,
                 "job_type": job_type,
@@ -689,9 +691,11 @@ class Operations:
         )
 
     @ApiMethod
-    def get_job_by_name(self, name: str) -> Request[JobView]:
+    def get_job_by_name(self, name: str) -> ApiRequest[JobView]:
         """The job of this name."""
-        return Request(method="GET", path="/v1/jobs/by-name/{}", answer=JobView, places=(name,))
+        return ApiRequest(
+            method="GET", path="/v1/jobs/by-name/{}", response_type=JobView, path_arguments=(name,)
+        )
 
     @ApiMethod
     def pause_job(
@@ -700,7 +704,7 @@ class Operations:
         *,
         reason: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> Request[JobView]:
+    ) -> ApiRequest[JobView]:
         """Fire no more ticks until it is resumed; runs that exist go on.
 
         Ticks that were due before the pause, because no scheduler was there, are decided first, as
@@ -710,11 +714,11 @@ class Operations:
             reason: Why, for whoever finds it paused.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/jobs/{}/pause",
-            answer=JobView,
-            places=(job_id,),
+            response_type=JobView,
+            path_arguments=(job_id,),
             body={"reason": reason},
             body_required=False,
             repeat="by_key",
@@ -728,18 +732,18 @@ class Operations:
         *,
         missed: Literal["skip", "once", "all"] | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> Request[JobView]:
+    ) -> ApiRequest[JobView]:
         """Go on. What was missed meanwhile runs or is recorded as its schedule says, or as asked.
 
         Args:
             missed: Whether ticks missed in the pause run: none, one, or each.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/jobs/{}/resume",
-            answer=JobView,
-            places=(job_id,),
+            response_type=JobView,
+            path_arguments=(job_id,),
             body={"missed": missed},
             body_required=False,
             repeat="by_key",
@@ -755,7 +759,7 @@ class Operations:
         priority: Priority | UnsetType | None = UNSET,
         overlap: OverlapName | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> Request[Triggered]:
+    ) -> ApiRequest[Triggered]:
         """Run it past its schedule, with its own payload or another.
 
         A one-time submission that waits for its time becomes due. One that ran already runs again:
@@ -768,11 +772,11 @@ class Operations:
             overlap: Instead of the job's own.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/jobs/{}/runNow",
-            answer=Triggered,
-            places=(job_id,),
+            response_type=Triggered,
+            path_arguments=(job_id,),
             body={"payload": payload, "priority": priority, "overlap": overlap},
             body_required=False,
             repeat="by_key",
@@ -780,9 +784,14 @@ class Operations:
         )
 
     @ApiMethod
-    def get_job_status(self, job_id: str) -> Request[JobStatus]:
+    def get_job_status(self, job_id: str) -> ApiRequest[JobStatus]:
         """How it stands: its newest run, and why it waits if it does."""
-        return Request(method="GET", path="/v1/jobs/{}/status", answer=JobStatus, places=(job_id,))
+        return ApiRequest(
+            method="GET",
+            path="/v1/jobs/{}/status",
+            response_type=JobStatus,
+            path_arguments=(job_id,),
+        )
 
     @ApiMethod
     def list_runs_of_job(
@@ -794,7 +803,7 @@ class Operations:
         | None = None,
         limit: int | None = None,
         cursor: str | None = None,
-    ) -> Request[Page[RunView]]:
+    ) -> ApiRequest[Page[RunView]]:
         """Its runs, newest first.
 
         Args:
@@ -804,18 +813,18 @@ class Operations:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/jobs/{}/runs",
-            answer=Page[RunView],
-            places=(job_id,),
+            response_type=Page[RunView],
+            path_arguments=(job_id,),
             query={"status": status, "trigger": trigger, "limit": limit, "cursor": cursor},
         )
 
     @ApiMethod
     def list_job_changes(
         self, job_id: str, *, limit: int | None = None, cursor: str | None = None
-    ) -> Request[Page[JobChangeView]]:
+    ) -> ApiRequest[Page[JobChangeView]]:
         """Changes of a job, latest first: created, updated, paused, resumed, deleted.
 
         Each names its author, its origin and, for an update, the fields that differ. The changes of
@@ -825,18 +834,18 @@ class Operations:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/jobs/{}/history",
-            answer=Page[JobChangeView],
-            places=(job_id,),
+            response_type=Page[JobChangeView],
+            path_arguments=(job_id,),
             query={"limit": limit, "cursor": cursor},
         )
 
     @ApiMethod
     def list_outcomes(
         self, *, job_id: Sequence[str] | None = None, each: int | None = None
-    ) -> Request[Page[JobOutcomes]]:
+    ) -> ApiRequest[Page[JobOutcomes]]:
         """How the last runs of several jobs went: what runs, how it ended, or why there was none.
 
         In the order in which the jobs are named; one that is not there has no runs.
@@ -845,10 +854,10 @@ class Operations:
             job_id: Of this job; may be given up to 50 times.
             each: How many of each job at most.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/jobs/outcomes",
-            answer=Page[JobOutcomes],
+            response_type=Page[JobOutcomes],
             query={"job_id": job_id, "each": each},
         )
 
@@ -865,7 +874,7 @@ class Operations:
         name: str | UnsetType = UNSET,
         dry_run: bool | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> Request[BackfillView]:
+    ) -> ApiRequest[BackfillView]:
         """Make runs for ticks of a past range, all at once; a dry run only counts them.
 
         At most 1,000 runs; `POST /v1/jobs/{job_id}/backfills` is for ranges of any length.
@@ -880,11 +889,11 @@ class Operations:
             dry_run: Only count.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/jobs/{}/backfill",
-            answer=BackfillView,
-            places=(job_id,),
+            response_type=BackfillView,
+            path_arguments=(job_id,),
             body={
                 "since": since,
                 "until": until,
@@ -912,7 +921,7 @@ class Operations:
         payload: Any | UnsetType = UNSET,
         dry_run: bool | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> Request[BackfillPlanned]:
+    ) -> ApiRequest[BackfillPlanned]:
         """Begin to make runs for a past range of any length (201), or only count them (200).
 
         A node makes the runs little by little; `GET /v1/backfills/{backfill_id}` tells how far it
@@ -929,11 +938,11 @@ class Operations:
             dry_run: Only count.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/jobs/{}/backfills",
-            answer=BackfillPlanned,
-            places=(job_id,),
+            response_type=BackfillPlanned,
+            path_arguments=(job_id,),
             body={
                 "since": since,
                 "until": until,
@@ -951,7 +960,7 @@ class Operations:
     @ApiMethod
     def delete_job(
         self, job_id: str, *, running: Literal["cancel", "keep", "leave"] | None = None
-    ) -> Request[None]:
+    ) -> ApiRequest[None]:
         """Delete a job and cancel its runs, or cancel a one-time submission.
 
         Runs that wait end at once. The workers of runs that are being executed are asked to stop
@@ -962,11 +971,11 @@ class Operations:
             running: What happens to runs that are being executed: their workers are asked to stop
                 them, or they go on (`keep`; `leave` is an older word for it). Default: `cancel`.
         """
-        return Request(
+        return ApiRequest(
             method="DELETE",
             path="/v1/jobs/{}",
-            answer=NoneType,
-            places=(job_id,),
+            response_type=NoneType,
+            path_arguments=(job_id,),
             query={"running": running},
         )
 
@@ -977,7 +986,7 @@ class Operations:
         since: Moment | None = None,
         until: Moment | None = None,
         bucket: Literal["minute", "hour"] | None = None,
-    ) -> Request[LoadView]:
+    ) -> ApiRequest[LoadView]:
         """How many ticks of all your jobs fall into each minute or hour to come.
 
         Ask for one minute to see whose they are.
@@ -987,10 +996,10 @@ class Operations:
             until: A day after `since` unless it is said, 35 days at most.
             bucket: How wide a part is; a week of minutes at most.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/schedules/load",
-            answer=LoadView,
+            response_type=LoadView,
             query={"since": since, "until": until, "bucket": bucket},
         )
 
@@ -1001,7 +1010,7 @@ class Operations:
         schedule: Mapping[str, Any],
         count: int | UnsetType = UNSET,
         viewer: str | UnsetType | None = UNSET,
-    ) -> Request[PreviewView]:
+    ) -> ApiRequest[PreviewView]:
         """What a schedule will do: in words, its next times, and what daylight saving does to them.
 
         Args:
@@ -1009,10 +1018,10 @@ class Operations:
             count: How many of the next times to show.
             viewer: The zone of whoever looks, an IANA name; each time is shown in it as well.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/schedules/preview",
-            answer=PreviewView,
+            response_type=PreviewView,
             body={"schedule": schedule, "count": count, "viewer": viewer},
         )
 
@@ -1026,7 +1035,7 @@ class Operations:
         job_id: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
-    ) -> Request[Page[BackfillProgress]]:
+    ) -> ApiRequest[Page[BackfillProgress]]:
         """Backfills, the newest first.
 
         Args:
@@ -1035,34 +1044,37 @@ class Operations:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/backfills",
-            answer=Page[BackfillProgress],
+            response_type=Page[BackfillProgress],
             query={"status": status, "job_id": job_id, "limit": limit, "cursor": cursor},
         )
 
     @ApiMethod
-    def get_backfill(self, backfill_id: str) -> Request[BackfillProgress]:
+    def get_backfill(self, backfill_id: str) -> ApiRequest[BackfillProgress]:
         """One backfill: how far it is, and when it will be done."""
-        return Request(
-            method="GET", path="/v1/backfills/{}", answer=BackfillProgress, places=(backfill_id,)
+        return ApiRequest(
+            method="GET",
+            path="/v1/backfills/{}",
+            response_type=BackfillProgress,
+            path_arguments=(backfill_id,),
         )
 
     @ApiMethod
     def pause_backfill(
         self, backfill_id: str, *, idempotency_key: str | None = None
-    ) -> Request[BackfillProgress]:
+    ) -> ApiRequest[BackfillProgress]:
         """Start no more of its runs; those that run may finish.
 
         Args:
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/backfills/{}/pause",
-            answer=BackfillProgress,
-            places=(backfill_id,),
+            response_type=BackfillProgress,
+            path_arguments=(backfill_id,),
             repeat="by_key",
             idempotency_key=idempotency_key,
         )
@@ -1070,17 +1082,17 @@ class Operations:
     @ApiMethod
     def resume_backfill(
         self, backfill_id: str, *, idempotency_key: str | None = None
-    ) -> Request[BackfillProgress]:
+    ) -> ApiRequest[BackfillProgress]:
         """Let a paused backfill go on.
 
         Args:
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/backfills/{}/resume",
-            answer=BackfillProgress,
-            places=(backfill_id,),
+            response_type=BackfillProgress,
+            path_arguments=(backfill_id,),
             repeat="by_key",
             idempotency_key=idempotency_key,
         )
@@ -1093,7 +1105,7 @@ class Operations:
         running: Literal["finish", "cancel"] | UnsetType = UNSET,
         reason: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> Request[BackfillProgress]:
+    ) -> ApiRequest[BackfillProgress]:
         """Make no more runs and cancel those that wait; what runs may finish, or is cancelled too.
 
         It is `cancelling` until the last of its runs has ended.
@@ -1103,11 +1115,11 @@ class Operations:
             reason: Why, for whoever asks later.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/backfills/{}/cancel",
-            answer=BackfillProgress,
-            places=(backfill_id,),
+            response_type=BackfillProgress,
+            path_arguments=(backfill_id,),
             body={"running": running, "reason": reason},
             body_required=False,
             repeat="by_key",
@@ -1122,7 +1134,7 @@ class Operations:
         served: bool | None = None,
         limit: int | None = None,
         cursor: str | None = None,
-    ) -> Request[Page[TaskItem]]:
+    ) -> ApiRequest[Page[TaskItem]]:
         """List tasks by kind, with their load and their last hour.
 
         A task is a kind of work that workers serve for your tenant, or that your jobs and runs
@@ -1135,28 +1147,28 @@ class Operations:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/tasks",
-            answer=Page[TaskItem],
+            response_type=Page[TaskItem],
             query={"q": q, "served": served, "limit": limit, "cursor": cursor},
         )
 
     @ApiMethod
     def get_task(
         self, kind: str, *, window: Literal["1h", "24h", "7d", "30d"] | None = None
-    ) -> Request[TaskView]:
+    ) -> ApiRequest[TaskView]:
         """Show a task: what it does, who serves it, and how its runs fare.
 
         Args:
             window: How far the figures go back: the last hour by minutes, 24 hours or 7 days by
                 hours, 30 days by days. Default: `24h`.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/tasks/{}",
-            answer=TaskView,
-            places=(kind,),
+            response_type=TaskView,
+            path_arguments=(kind,),
             query={"window": window},
         )
 
@@ -1167,7 +1179,7 @@ class Operations:
         project: str,
         jobs: Sequence[DeclaredJob | Mapping[str, Any]],
         calendars: Sequence[DeclaredCalendar | Mapping[str, Any]] | UnsetType = UNSET,
-    ) -> Request[PlanView]:
+    ) -> ApiRequest[PlanView]:
         """What applying the jobs of a project would change, and which of its next runs move.
 
         Changes nothing. Jobs of the project that are not declared are shown as `prune`.
@@ -1177,10 +1189,10 @@ class Operations:
             jobs: All that the project is to have.
             calendars: Calendars of the tenant, made or replaced; none is ever deleted.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/manifests/plan",
-            answer=PlanView,
+            response_type=PlanView,
             body={"project": project, "jobs": jobs, "calendars": calendars},
         )
 
@@ -1195,7 +1207,7 @@ class Operations:
         seen: Mapping[str, int] | UnsetType | None = UNSET,
         seen_calendars: Mapping[str, int] | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> Request[PlanView]:
+    ) -> ApiRequest[PlanView]:
         """Make the jobs of a project what is declared: all of it, or nothing.
 
         With the `seen` of a plan it is refused if anything is not as the plan saw it. Answers what
@@ -1210,10 +1222,10 @@ class Operations:
             seen_calendars: The same for calendars.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/manifests/apply",
-            answer=PlanView,
+            response_type=PlanView,
             body={
                 "project": project,
                 "jobs": jobs,
@@ -1240,7 +1252,7 @@ class Operations:
         created_before: Moment | None = None,
         limit: int | None = None,
         cursor: str | None = None,
-    ) -> Request[Page[RunView]]:
+    ) -> ApiRequest[Page[RunView]]:
         """Runs, newest first; a page may be short and still have a next one.
 
         Args:
@@ -1256,10 +1268,10 @@ class Operations:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/runs",
-            answer=Page[RunView],
+            response_type=Page[RunView],
             query={
                 "status": status,
                 "job_id": job_id,
@@ -1282,7 +1294,7 @@ class Operations:
         status: Sequence[RunStatus] | RunStatus | None = None,
         limit: int | None = None,
         cursor: str | None = None,
-    ) -> Request[Page[RunView]]:
+    ) -> ApiRequest[Page[RunView]]:
         """The runs that a worker executes or executed last.
 
         `GET /v1/job/executions` is the same.
@@ -1294,29 +1306,39 @@ class Operations:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/executions",
-            answer=Page[RunView],
+            response_type=Page[RunView],
             query={"worker_id": worker_id, "status": status, "limit": limit, "cursor": cursor},
         )
 
     @ApiMethod
-    def get_run(self, run_id: str) -> Request[RunDetail]:
+    def get_run(self, run_id: str) -> ApiRequest[RunDetail]:
         """One run, with its payload and its result."""
-        return Request(method="GET", path="/v1/runs/{}", answer=RunDetail, places=(run_id,))
-
-    @ApiMethod
-    def list_attempts(self, run_id: str) -> Request[Page[AttemptView]]:
-        """Every attempt of a run, the first one first."""
-        return Request(
-            method="GET", path="/v1/runs/{}/attempts", answer=Page[AttemptView], places=(run_id,)
+        return ApiRequest(
+            method="GET", path="/v1/runs/{}", response_type=RunDetail, path_arguments=(run_id,)
         )
 
     @ApiMethod
-    def explain_run(self, run_id: str) -> Request[Explained]:
+    def list_attempts(self, run_id: str) -> ApiRequest[Page[AttemptView]]:
+        """Every attempt of a run, the first one first."""
+        return ApiRequest(
+            method="GET",
+            path="/v1/runs/{}/attempts",
+            response_type=Page[AttemptView],
+            path_arguments=(run_id,),
+        )
+
+    @ApiMethod
+    def explain_run(self, run_id: str) -> ApiRequest[Explained]:
         """Why it waits, or what became of it, in one sentence."""
-        return Request(method="GET", path="/v1/runs/{}/explain", answer=Explained, places=(run_id,))
+        return ApiRequest(
+            method="GET",
+            path="/v1/runs/{}/explain",
+            response_type=Explained,
+            path_arguments=(run_id,),
+        )
 
     @ApiMethod
     def cancel_run(
@@ -1326,7 +1348,7 @@ class Operations:
         reason: str | UnsetType | None = UNSET,
         force: bool | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> Request[RunState]:
+    ) -> ApiRequest[RunState]:
         """Cancel a run: at once if it waits; if it runs, its worker is asked to stop it (202).
 
         Args:
@@ -1334,11 +1356,11 @@ class Operations:
             force: End it now, whatever its worker does.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/runs/{}/cancel",
-            answer=RunState,
-            places=(run_id,),
+            response_type=RunState,
+            path_arguments=(run_id,),
             body={"reason": reason, "force": force},
             body_required=False,
             repeat="by_key",
@@ -1346,7 +1368,7 @@ class Operations:
         )
 
     @ApiMethod
-    def retry_run(self, run_id: str, *, idempotency_key: str | None = None) -> Request[RunState]:
+    def retry_run(self, run_id: str, *, idempotency_key: str | None = None) -> ApiRequest[RunState]:
         """Run a dead, lost or cancelled run again under its id, with what it ran with.
 
         Changes of the job since then have no effect on it.
@@ -1354,11 +1376,11 @@ class Operations:
         Args:
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/runs/{}/retry",
-            answer=RunState,
-            places=(run_id,),
+            response_type=RunState,
+            path_arguments=(run_id,),
             repeat="by_key",
             idempotency_key=idempotency_key,
         )
@@ -1366,7 +1388,7 @@ class Operations:
     @ApiMethod
     def replay_run(
         self, run_id: str, *, payload: Any | UnsetType = UNSET, idempotency_key: str | None = None
-    ) -> Request[Triggered]:
+    ) -> ApiRequest[Triggered]:
         """Make a new run of what a finished run ran with: kind, queue, policy and payload.
 
         Changes of the job since then have no effect on it. Give `payload` to replay with another
@@ -1376,11 +1398,11 @@ class Operations:
             payload: A payload to use instead. Default: the payload that the run used.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/runs/{}/replay",
-            answer=Triggered,
-            places=(run_id,),
+            response_type=Triggered,
+            path_arguments=(run_id,),
             body={"payload": payload},
             body_required=False,
             repeat="by_key",
@@ -1395,7 +1417,7 @@ class Operations:
         dry_run: bool | UnsetType = UNSET,
         token: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> Request[BulkDone]:
+    ) -> ApiRequest[BulkDone]:
         """Cancel many runs: a dry run answers how many, and the token to do it.
 
         Args:
@@ -1404,10 +1426,10 @@ class Operations:
             token: The token of a dry run with the same filter.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/runs/bulk-cancel",
-            answer=BulkDone,
+            response_type=BulkDone,
             body={"filter": filter, "dry_run": dry_run, "token": token},
             repeat="by_key",
             idempotency_key=idempotency_key,
@@ -1422,7 +1444,7 @@ class Operations:
         payload: Any | UnsetType = UNSET,
         labels: Mapping[str, str] | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> Request[ExternalRun]:
+    ) -> ApiRequest[ExternalRun]:
         """Begin a run that the caller carries out: it is running from now on.
 
         The caller tells of it at least once in `lease_seconds`, and ends it.
@@ -1434,10 +1456,10 @@ class Operations:
             labels: Of the job, if it is made.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/runs/external",
-            answer=ExternalRun,
+            response_type=ExternalRun,
             body={"job": job, "host": host, "payload": payload, "labels": labels},
             repeat="by_key",
             idempotency_key=idempotency_key,
@@ -1450,18 +1472,18 @@ class Operations:
         *,
         output: Sequence[OutputPiece | Mapping[str, Any]] | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> Request[ExternalAnswer]:
+    ) -> ApiRequest[ExternalAnswer]:
         """Say that it goes on, and what it wrote.
 
         Args:
             output: What it wrote since the last time.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/runs/{}/external",
-            answer=ExternalAnswer,
-            places=(run_id,),
+            response_type=ExternalAnswer,
+            path_arguments=(run_id,),
             body={"output": output},
             repeat="by_key",
             idempotency_key=idempotency_key,
@@ -1476,7 +1498,7 @@ class Operations:
         output: Sequence[OutputPiece | Mapping[str, Any]] | UnsetType = UNSET,
         why: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> Request[ExternalAnswer]:
+    ) -> ApiRequest[ExternalAnswer]:
         """Say how it ended.
 
         Args:
@@ -1485,11 +1507,11 @@ class Operations:
             why: What went wrong; the exit code unless it is said.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/runs/{}/external/end",
-            answer=ExternalAnswer,
-            places=(run_id,),
+            response_type=ExternalAnswer,
+            path_arguments=(run_id,),
             body={"output": output, "exit_code": exit_code, "why": why},
             repeat="by_key",
             idempotency_key=idempotency_key,
@@ -1498,31 +1520,39 @@ class Operations:
     @ApiMethod
     def get_logs(
         self, run_id: str, *, after: str | None = None, limit: int | None = None
-    ) -> Request[Logs]:
+    ) -> ApiRequest[Logs]:
         """What its attempts wrote, in order; `follow_logs` goes on as they come.
 
         Args:
             after: `cursor` of the page before.
             limit: How many pieces at most.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/runs/{}/logs",
-            answer=Logs,
-            places=(run_id,),
+            response_type=Logs,
+            path_arguments=(run_id,),
             query={"after": after, "limit": limit},
         )
 
     @ApiMethod
-    def get_graph(self, job_id: str) -> Request[GraphView]:
+    def get_graph(self, job_id: str) -> ApiRequest[GraphView]:
         """The graph of a job."""
-        return Request(method="GET", path="/v1/jobs/{}/graph", answer=GraphView, places=(job_id,))
+        return ApiRequest(
+            method="GET",
+            path="/v1/jobs/{}/graph",
+            response_type=GraphView,
+            path_arguments=(job_id,),
+        )
 
     @ApiMethod
-    def get_run_graph(self, run_id: str) -> Request[RunGraphView]:
+    def get_run_graph(self, run_id: str) -> ApiRequest[RunGraphView]:
         """A graph run with every step: its state, its run, its times, and how far its maps are."""
-        return Request(
-            method="GET", path="/v1/runs/{}/graph", answer=RunGraphView, places=(run_id,)
+        return ApiRequest(
+            method="GET",
+            path="/v1/runs/{}/graph",
+            response_type=RunGraphView,
+            path_arguments=(run_id,),
         )
 
     @ApiMethod
@@ -1534,7 +1564,7 @@ class Operations:
         status: Sequence[RunStatus] | RunStatus | None = None,
         limit: int | None = None,
         cursor: str | None = None,
-    ) -> Request[Page[RunView]]:
+    ) -> ApiRequest[Page[RunView]]:
         """The members of a map in their order; a page may be short and still have a next one.
 
         Args:
@@ -1544,60 +1574,62 @@ class Operations:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/runs/{}/members",
-            answer=Page[RunView],
-            places=(run_id,),
+            response_type=Page[RunView],
+            path_arguments=(run_id,),
             query={"step": step, "status": status, "limit": limit, "cursor": cursor},
         )
 
     @ApiMethod
     def retry_run_graph(
         self, run_id: str, *, idempotency_key: str | None = None
-    ) -> Request[RunState]:
+    ) -> ApiRequest[RunState]:
         """Let a graph run that ended go on from its failed steps; what succeeded is not done again.
 
         Args:
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/runs/{}/retryFailed",
-            answer=RunState,
-            places=(run_id,),
+            response_type=RunState,
+            path_arguments=(run_id,),
             repeat="by_key",
             idempotency_key=idempotency_key,
         )
 
     @ApiMethod
-    def pause_run(self, run_id: str, *, idempotency_key: str | None = None) -> Request[RunState]:
+    def pause_run(self, run_id: str, *, idempotency_key: str | None = None) -> ApiRequest[RunState]:
         """Let a graph run start no more steps; those that run go on.
 
         Args:
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/runs/{}/pause",
-            answer=RunState,
-            places=(run_id,),
+            response_type=RunState,
+            path_arguments=(run_id,),
             repeat="by_key",
             idempotency_key=idempotency_key,
         )
 
     @ApiMethod
-    def resume_run(self, run_id: str, *, idempotency_key: str | None = None) -> Request[RunState]:
+    def resume_run(
+        self, run_id: str, *, idempotency_key: str | None = None
+    ) -> ApiRequest[RunState]:
         """Let a paused graph run go on.
 
         Args:
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/runs/{}/resume",
-            answer=RunState,
-            places=(run_id,),
+            response_type=RunState,
+            path_arguments=(run_id,),
             repeat="by_key",
             idempotency_key=idempotency_key,
         )
@@ -1619,7 +1651,7 @@ class Operations:
         fingerprint: str | None = None,
         ended_after: Moment | None = None,
         ended_before: Moment | None = None,
-    ) -> Request[Page[RunView]]:
+    ) -> ApiRequest[Page[RunView]]:
         """Runs that need somebody to look: dead, lost or quarantined.
 
         Args:
@@ -1638,10 +1670,10 @@ class Operations:
             ended_after: Ended at this time or later. Default: any.
             ended_before: Ended before this time. Default: any.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/dead-letters",
-            answer=Page[RunView],
+            response_type=Page[RunView],
             query={
                 "status": status,
                 "job_id": job_id,
@@ -1668,7 +1700,7 @@ class Operations:
         until: Moment | None = None,
         kind: str | None = None,
         limit: int | None = None,
-    ) -> Request[DeadGroups]:
+    ) -> ApiRequest[DeadGroups]:
         """Group dead letters by task and error, the last seen first.
 
         Args:
@@ -1678,10 +1710,10 @@ class Operations:
             kind: Of this task. Default: any.
             limit: How many of them at most.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/dead-letters/groups",
-            answer=DeadGroups,
+            response_type=DeadGroups,
             query={"job_id": job_id, "since": since, "until": until, "kind": kind, "limit": limit},
         )
 
@@ -1694,7 +1726,7 @@ class Operations:
         job_id: str | None = None,
         since: Moment | None = None,
         until: Moment | None = None,
-    ) -> Request[DeadGroupDetail]:
+    ) -> ApiRequest[DeadGroupDetail]:
         """One group of dead letters, with its newest run in full.
 
         Args:
@@ -1702,11 +1734,11 @@ class Operations:
             since: Ended at this time or later. Default: 30 days ago.
             until: Ended before this time. Default: now.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/dead-letters/groups/{}/{}",
-            answer=DeadGroupDetail,
-            places=(
+            response_type=DeadGroupDetail,
+            path_arguments=(
                 kind,
                 fingerprint,
             ),
@@ -1723,7 +1755,7 @@ class Operations:
         per_minute: int | UnsetType | None = UNSET,
         before: int | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> Request[BulkDone]:
+    ) -> ApiRequest[BulkDone]:
         """Requeue dead letters as they are. A dry run returns the count and a token.
 
         Args:
@@ -1734,10 +1766,10 @@ class Operations:
             before: How many were let go by calls before this one, at the same pace.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/dead-letters/replay",
-            answer=BulkDone,
+            response_type=BulkDone,
             body={
                 "filter": filter,
                 "dry_run": dry_run,
@@ -1760,7 +1792,7 @@ class Operations:
         before: int | UnsetType = UNSET,
         patch: Mapping[str, Any] | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> Request[BulkDone]:
+    ) -> ApiRequest[BulkDone]:
         """Requeue dead letters with changed payloads. A dry run returns the count and a token.
 
         Args:
@@ -1773,10 +1805,10 @@ class Operations:
                 those of the payload, and null removes a field. A dry run needs none.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/dead-letters/edit",
-            answer=BulkDone,
+            response_type=BulkDone,
             body={
                 "filter": filter,
                 "dry_run": dry_run,
@@ -1797,7 +1829,7 @@ class Operations:
         dry_run: bool | UnsetType = UNSET,
         token: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> Request[BulkDone]:
+    ) -> ApiRequest[BulkDone]:
         """Drop dead letters; they stay in history. A dry run returns the count and a token.
 
         Args:
@@ -1806,20 +1838,23 @@ class Operations:
             token: The token of a dry run with the same filter.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/dead-letters/drop",
-            answer=BulkDone,
+            response_type=BulkDone,
             body={"filter": filter, "dry_run": dry_run, "token": token},
             repeat="by_key",
             idempotency_key=idempotency_key,
         )
 
     @ApiMethod
-    def drop_dead_letter(self, run_id: str) -> Request[None]:
+    def drop_dead_letter(self, run_id: str) -> ApiRequest[None]:
         """Take one dead letter off the list; the run stays in history."""
-        return Request(
-            method="DELETE", path="/v1/dead-letters/{}", answer=NoneType, places=(run_id,)
+        return ApiRequest(
+            method="DELETE",
+            path="/v1/dead-letters/{}",
+            response_type=NoneType,
+            path_arguments=(run_id,),
         )
 
     @ApiMethod
@@ -1834,7 +1869,7 @@ class Operations:
         type: str | UnsetType = UNSET,
         events: Sequence[EventDraft | Mapping[str, Any]] | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> Request[EventsTaken]:
+    ) -> ApiRequest[EventsTaken]:
         """Hand in events: each becomes a run of every job that waits for it.
 
         The same source and id again are the same event and make nothing. CloudEvents 1.0 are taken
@@ -1850,10 +1885,10 @@ class Operations:
             events: Several events: all are taken, or none. Default: the one event.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/events",
-            answer=EventsTaken,
+            response_type=EventsTaken,
             body={
                 "source": source,
                 "id": id,
@@ -1877,7 +1912,7 @@ class Operations:
         until: Moment | None = None,
         limit: int | None = None,
         cursor: str | None = None,
-    ) -> Request[Page[EventView]]:
+    ) -> ApiRequest[Page[EventView]]:
         """Events that arrived, the newest first.
 
         Args:
@@ -1888,10 +1923,10 @@ class Operations:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/events",
-            answer=Page[EventView],
+            response_type=Page[EventView],
             query={
                 "type": type,
                 "source": source,
@@ -1903,9 +1938,11 @@ class Operations:
         )
 
     @ApiMethod
-    def get_event(self, event_id: str) -> Request[EventView]:
+    def get_event(self, event_id: str) -> ApiRequest[EventView]:
         """An event, and what it came to, job by job; where it did not run, why."""
-        return Request(method="GET", path="/v1/events/{}", answer=EventView, places=(event_id,))
+        return ApiRequest(
+            method="GET", path="/v1/events/{}", response_type=EventView, path_arguments=(event_id,)
+        )
 
     @ApiMethod
     def replay_events(
@@ -1915,7 +1952,7 @@ class Operations:
         dry_run: bool | UnsetType = UNSET,
         token: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> Request[Replayed]:
+    ) -> ApiRequest[Replayed]:
         """Match events again with the jobs as they are now; their runs are new ones.
 
         A dry run answers how many, and the token to do it.
@@ -1926,19 +1963,19 @@ class Operations:
             token: The token of a dry run with the same filter.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/events:replay",
-            answer=Replayed,
+            response_type=Replayed,
             body={"filter": filter, "dry_run": dry_run, "token": token},
             repeat="by_key",
             idempotency_key=idempotency_key,
         )
 
     @ApiMethod
-    def list_sources(self) -> Request[Page[SourceView]]:
+    def list_sources(self) -> ApiRequest[Page[SourceView]]:
         """The sources that events come from: who reads them, how far, and what went wrong last."""
-        return Request(method="GET", path="/v1/sources", answer=Page[SourceView])
+        return ApiRequest(method="GET", path="/v1/sources", response_type=Page[SourceView])
 
     @ApiMethod
     def create_hook(
@@ -1949,7 +1986,7 @@ class Operations:
         style: Literal["standard", "github"] | UnsetType = UNSET,
         secret: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> Request[HookMade]:
+    ) -> ApiRequest[HookMade]:
         """Make a hook; this is the only time that its secret is shown.
 
         Args:
@@ -1959,10 +1996,10 @@ class Operations:
             secret: A secret that the sender has made. Default: drawn at random.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/hooks",
-            answer=HookMade,
+            response_type=HookMade,
             body={"name": name, "type": type, "style": style, "secret": secret},
             repeat="by_key",
             idempotency_key=idempotency_key,
@@ -1971,17 +2008,17 @@ class Operations:
     @ApiMethod
     def list_hooks(
         self, *, limit: int | None = None, cursor: str | None = None
-    ) -> Request[Page[HookView]]:
+    ) -> ApiRequest[Page[HookView]]:
         """The hooks by name, without their secrets.
 
         Args:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/hooks",
-            answer=Page[HookView],
+            response_type=Page[HookView],
             query={"limit": limit, "cursor": cursor},
         )
 
@@ -1993,7 +2030,7 @@ class Operations:
         secret: str | UnsetType | None = UNSET,
         former_for: Duration | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> Request[HookMade]:
+    ) -> ApiRequest[HookMade]:
         """Give a hook another secret; the one before is good for a day, or as long as is said.
 
         Args:
@@ -2001,11 +2038,11 @@ class Operations:
             former_for: How long the secret before is good as well.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/hooks/{}/rotate",
-            answer=HookMade,
-            places=(hook_id,),
+            response_type=HookMade,
+            path_arguments=(hook_id,),
             body={"secret": secret, "former_for": former_for},
             body_required=False,
             repeat="by_key",
@@ -2013,12 +2050,14 @@ class Operations:
         )
 
     @ApiMethod
-    def delete_hook(self, hook_id: str) -> Request[None]:
+    def delete_hook(self, hook_id: str) -> ApiRequest[None]:
         """Delete a hook: from now on nothing is taken there."""
-        return Request(method="DELETE", path="/v1/hooks/{}", answer=NoneType, places=(hook_id,))
+        return ApiRequest(
+            method="DELETE", path="/v1/hooks/{}", response_type=NoneType, path_arguments=(hook_id,)
+        )
 
     @ApiMethod
-    def list_queues(self, *, all_tenants: bool | None = None) -> Request[Page[QueueView]]:
+    def list_queues(self, *, all_tenants: bool | None = None) -> ApiRequest[Page[QueueView]]:
         """Your queues: whether they are paused, their limits, and what waits and runs there.
 
         A queue is yours if you created it, named it in a job, or have a run in it. A platform key
@@ -2029,17 +2068,17 @@ class Operations:
             all_tenants: Whether it is about every tenant; `true` needs a platform key. Default:
                 true for a platform key, false for other keys.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/queues",
-            answer=Page[QueueView],
+            response_type=Page[QueueView],
             query={"all_tenants": all_tenants},
         )
 
     @ApiMethod
     def create_queue(
         self, name: str, *, idempotency_key: str | None = None
-    ) -> Request[QueueCreated]:
+    ) -> ApiRequest[QueueCreated]:
         """Create a queue of your tenant.
 
         Tenants share no queues: runs of two tenants in queues of the same name do not concern each
@@ -2050,10 +2089,10 @@ class Operations:
             name: 1 to 63 of a-z, 0-9, dot, dash and underscore, beginning with a letter or digit.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/queues",
-            answer=QueueCreated,
+            response_type=QueueCreated,
             body={"name": name},
             repeat="by_key",
             idempotency_key=idempotency_key,
@@ -2062,7 +2101,7 @@ class Operations:
     @ApiMethod
     def pause_queue(
         self, queue: str, *, all_tenants: bool | None = None, idempotency_key: str | None = None
-    ) -> Request[QueueState]:
+    ) -> ApiRequest[QueueState]:
         """Start nothing of this queue any more; what runs goes on.
 
         It holds for your tenant's runs. With a platform key it holds for every tenant, unless
@@ -2073,11 +2112,11 @@ class Operations:
                 true for a platform key, false for other keys.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/queues/{}/pause",
-            answer=QueueState,
-            places=(queue,),
+            response_type=QueueState,
+            path_arguments=(queue,),
             query={"all_tenants": all_tenants},
             repeat="by_key",
             idempotency_key=idempotency_key,
@@ -2086,7 +2125,7 @@ class Operations:
     @ApiMethod
     def resume_queue(
         self, queue: str, *, all_tenants: bool | None = None, idempotency_key: str | None = None
-    ) -> Request[QueueState]:
+    ) -> ApiRequest[QueueState]:
         """Start its runs again.
 
         Each pause is lifted by itself: a tenant's own by the tenant, the one for all tenants with a
@@ -2097,11 +2136,11 @@ class Operations:
                 true for a platform key, false for other keys.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/queues/{}/resume",
-            answer=QueueState,
-            places=(queue,),
+            response_type=QueueState,
+            path_arguments=(queue,),
             query={"all_tenants": all_tenants},
             repeat="by_key",
             idempotency_key=idempotency_key,
@@ -2115,7 +2154,7 @@ class Operations:
         all_tenants: bool | None = None,
         max: int | UnsetType | None = UNSET,
         rate: RateDraft | Mapping[str, Any] | UnsetType | None = UNSET,
-    ) -> Request[None]:
+    ) -> ApiRequest[None]:
         """Let so many run at a time and so many start per time; nothing said lifts the limits.
 
         It holds for your tenant's runs. With a platform key it holds for the runs of all tenants
@@ -2127,24 +2166,24 @@ class Operations:
             max: How many may run at a time.
             rate: How many may start per time.
         """
-        return Request(
+        return ApiRequest(
             method="PUT",
             path="/v1/queues/{}/limits",
-            answer=NoneType,
-            places=(queue,),
+            response_type=NoneType,
+            path_arguments=(queue,),
             query={"all_tenants": all_tenants},
             body={"max": max, "rate": rate},
         )
 
     @ApiMethod
-    def list_kinds(self) -> Request[Page[KindView]]:
+    def list_kinds(self) -> ApiRequest[Page[KindView]]:
         """The kinds of jobs that workers carry out, with what their payloads look like."""
-        return Request(method="GET", path="/v1/kinds", answer=Page[KindView])
+        return ApiRequest(method="GET", path="/v1/kinds", response_type=Page[KindView])
 
     @ApiMethod
     def list_workers(
         self, *, all_tenants: bool | None = None, with_dead: bool | None = None
-    ) -> Request[Page[WorkerView]]:
+    ) -> ApiRequest[Page[WorkerView]]:
         """The workers that take runs of your tenant, with what they serve and how busy they are.
 
         A platform key lists every worker, unless `all_tenants=false` is said. The runs that are
@@ -2155,17 +2194,17 @@ class Operations:
                 true for a platform key, false for other keys.
             with_dead: Also those that have died or stopped lately.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/workers",
-            answer=Page[WorkerView],
+            response_type=Page[WorkerView],
             query={"all_tenants": all_tenants, "with_dead": with_dead},
         )
 
     @ApiMethod
     def drain_worker(
         self, worker_id: str, *, idempotency_key: str | None = None
-    ) -> Request[WorkerDrained]:
+    ) -> ApiRequest[WorkerDrained]:
         """Let a worker take no more runs, and end when those that it has have ended.
 
         It hears of it with its next heartbeat. What it runs may take as long as it stays within the
@@ -2174,35 +2213,35 @@ class Operations:
         Args:
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/workers/{}/drain",
-            answer=WorkerDrained,
-            places=(worker_id,),
+            response_type=WorkerDrained,
+            path_arguments=(worker_id,),
             repeat="by_key",
             idempotency_key=idempotency_key,
         )
 
     @ApiMethod
-    def list_schedulers(self) -> Request[Page[SchedulerView]]:
+    def list_schedulers(self) -> ApiRequest[Page[SchedulerView]]:
         """The schedulers that are alive, with their shards."""
-        return Request(method="GET", path="/v1/schedulers", answer=Page[SchedulerView])
+        return ApiRequest(method="GET", path="/v1/schedulers", response_type=Page[SchedulerView])
 
     @ApiMethod
-    def list_shards(self) -> Request[Page[ShardView]]:
+    def list_shards(self) -> ApiRequest[Page[ShardView]]:
         """The 128 shards and who fires them."""
-        return Request(method="GET", path="/v1/shards", answer=Page[ShardView])
+        return ApiRequest(method="GET", path="/v1/shards", response_type=Page[ShardView])
 
     @ApiMethod
-    def get_job_counts(self) -> Request[JobCountsView]:
+    def get_job_counts(self) -> ApiRequest[JobCountsView]:
         """Number of jobs by status, and when the next one of each status fires.
 
         Counts the newest 10,000 jobs of your tenant. Deleted jobs do not count.
         """
-        return Request(method="GET", path="/v1/statistics/jobs", answer=JobCountsView)
+        return ApiRequest(method="GET", path="/v1/statistics/jobs", response_type=JobCountsView)
 
     @ApiMethod
-    def get_statistics(self, *, since: Moment | None = None) -> Request[StatisticsView]:
+    def get_statistics(self, *, since: Moment | None = None) -> ApiRequest[StatisticsView]:
         """How it goes: runs by outcome, lag and durations, what waits now, what is late.
 
         `runs`, `wait_*` and `duration_*` are of the runs that ended since `since`. `wait_*` is the
@@ -2212,14 +2251,17 @@ class Operations:
         Args:
             since: An hour ago unless it is said, a month ago at most.
         """
-        return Request(
-            method="GET", path="/v1/statistics", answer=StatisticsView, query={"since": since}
+        return ApiRequest(
+            method="GET",
+            path="/v1/statistics",
+            response_type=StatisticsView,
+            query={"since": since},
         )
 
     @ApiMethod
     def get_series(
         self, *, span: Literal["hour", "day", "month"] | None = None
-    ) -> Request[SeriesView]:
+    ) -> ApiRequest[SeriesView]:
         """The same over the last hour by minutes, the last day by hours, or the last month by days.
 
         A run counts in the bucket in which it ended, whenever it was due.
@@ -2227,14 +2269,17 @@ class Operations:
         Args:
             span: The last hour by minutes, day by hours, or month by days.
         """
-        return Request(
-            method="GET", path="/v1/statistics/series", answer=SeriesView, query={"span": span}
+        return ApiRequest(
+            method="GET",
+            path="/v1/statistics/series",
+            response_type=SeriesView,
+            query={"span": span},
         )
 
     @ApiMethod
     def put_calendar(
         self, name: str, calendar: Mapping[str, Any], *, if_match: int | None = None
-    ) -> Request[CalendarView]:
+    ) -> ApiRequest[CalendarView]:
         """Make the calendar of this name (201), or replace it.
 
         The next ticks of the jobs that go by it are computed anew; at most 1,000 jobs may.
@@ -2243,11 +2288,11 @@ class Operations:
             calendar: A calendar in the form of docs/reference/schedules.md.
             if_match: Only if this is still its `version`.
         """
-        return Request(
+        return ApiRequest(
             method="PUT",
             path="/v1/calendars/{}",
-            answer=CalendarView,
-            places=(name,),
+            response_type=CalendarView,
+            path_arguments=(name,),
             body={"calendar": calendar},
             if_match=if_match,
         )
@@ -2255,66 +2300,75 @@ class Operations:
     @ApiMethod
     def list_calendars(
         self, *, limit: int | None = None, cursor: str | None = None
-    ) -> Request[Page[CalendarView]]:
+    ) -> ApiRequest[Page[CalendarView]]:
         """Calendars by name.
 
         Args:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/calendars",
-            answer=Page[CalendarView],
+            response_type=Page[CalendarView],
             query={"limit": limit, "cursor": cursor},
         )
 
     @ApiMethod
-    def get_calendar(self, name: str) -> Request[CalendarView]:
+    def get_calendar(self, name: str) -> ApiRequest[CalendarView]:
         """One calendar."""
-        return Request(method="GET", path="/v1/calendars/{}", answer=CalendarView, places=(name,))
+        return ApiRequest(
+            method="GET",
+            path="/v1/calendars/{}",
+            response_type=CalendarView,
+            path_arguments=(name,),
+        )
 
     @ApiMethod
-    def delete_calendar(self, name: str) -> Request[None]:
+    def delete_calendar(self, name: str) -> ApiRequest[None]:
         """Delete a calendar that no job goes by."""
-        return Request(method="DELETE", path="/v1/calendars/{}", answer=NoneType, places=(name,))
+        return ApiRequest(
+            method="DELETE", path="/v1/calendars/{}", response_type=NoneType, path_arguments=(name,)
+        )
 
     @ApiMethod
-    def put_secret(self, name: str, value: str) -> Request[SecretView]:
+    def put_secret(self, name: str, value: str) -> ApiRequest[SecretView]:
         """Write a secret, or a new version of it. Nobody can read it back.
 
         Args:
             value: The secret. A shorter one could not be kept out of logs.
         """
-        return Request(
+        return ApiRequest(
             method="PUT",
             path="/v1/secrets/{}",
-            answer=SecretView,
-            places=(name,),
+            response_type=SecretView,
+            path_arguments=(name,),
             body={"value": value},
         )
 
     @ApiMethod
     def list_secrets(
         self, *, limit: int | None = None, cursor: str | None = None
-    ) -> Request[Page[SecretView]]:
+    ) -> ApiRequest[Page[SecretView]]:
         """The names of the secrets.
 
         Args:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/secrets",
-            answer=Page[SecretView],
+            response_type=Page[SecretView],
             query={"limit": limit, "cursor": cursor},
         )
 
     @ApiMethod
-    def delete_secret(self, name: str) -> Request[None]:
+    def delete_secret(self, name: str) -> ApiRequest[None]:
         """Delete a secret in all its versions."""
-        return Request(method="DELETE", path="/v1/secrets/{}", answer=NoneType, places=(name,))
+        return ApiRequest(
+            method="DELETE", path="/v1/secrets/{}", response_type=NoneType, path_arguments=(name,)
+        )
 
     @ApiMethod
     def create_key(
@@ -2325,7 +2379,7 @@ class Operations:
         user_id: str | UnsetType | None = UNSET,
         lifetime: Duration | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> Request[KeyMade]:
+    ) -> ApiRequest[KeyMade]:
         """Make a key; this is the only time that it is shown.
 
         Args:
@@ -2335,10 +2389,10 @@ class Operations:
             lifetime: 90 days unless it is said, a year at most.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/keys",
-            answer=KeyMade,
+            response_type=KeyMade,
             body={"name": name, "role": role, "user_id": user_id, "lifetime": lifetime},
             repeat="never",
             idempotency_key=idempotency_key,
@@ -2347,52 +2401,59 @@ class Operations:
     @ApiMethod
     def list_keys(
         self, *, limit: int | None = None, cursor: str | None = None
-    ) -> Request[Page[KeyView]]:
+    ) -> ApiRequest[Page[KeyView]]:
         """The keys of the tenant, the oldest first, without their secrets.
 
         Args:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/keys",
-            answer=Page[KeyView],
+            response_type=Page[KeyView],
             query={"limit": limit, "cursor": cursor},
         )
 
     @ApiMethod
-    def revoke_key(self, key_id: str) -> Request[KeyView]:
+    def revoke_key(self, key_id: str) -> ApiRequest[KeyView]:
         """Revoke a key: within five seconds nobody can use it any more."""
-        return Request(method="DELETE", path="/v1/keys/{}", answer=KeyView, places=(key_id,))
+        return ApiRequest(
+            method="DELETE", path="/v1/keys/{}", response_type=KeyView, path_arguments=(key_id,)
+        )
 
     @ApiMethod
     def list_users(
         self, *, limit: int | None = None, cursor: str | None = None
-    ) -> Request[Page[UserView]]:
+    ) -> ApiRequest[Page[UserView]]:
         """The users of the tenant, by name: how many jobs and valid keys each has.
 
         Args:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/users",
-            answer=Page[UserView],
+            response_type=Page[UserView],
             query={"limit": limit, "cursor": cursor},
         )
 
     @ApiMethod
-    def get_user(self, user_id: str) -> Request[UserView]:
+    def get_user(self, user_id: str) -> ApiRequest[UserView]:
         """One user."""
-        return Request(method="GET", path="/v1/users/{}", answer=UserView, places=(user_id,))
+        return ApiRequest(
+            method="GET", path="/v1/users/{}", response_type=UserView, path_arguments=(user_id,)
+        )
 
     @ApiMethod
-    def revoke_keys_of_user(self, user_id: str) -> Request[KeysRevoked]:
+    def revoke_keys_of_user(self, user_id: str) -> ApiRequest[KeysRevoked]:
         """Revoke all keys of a user: within five seconds none of them can be used any more."""
-        return Request(
-            method="DELETE", path="/v1/users/{}/keys", answer=KeysRevoked, places=(user_id,)
+        return ApiRequest(
+            method="DELETE",
+            path="/v1/users/{}/keys",
+            response_type=KeysRevoked,
+            path_arguments=(user_id,),
         )
 
     @ApiMethod
@@ -2403,7 +2464,7 @@ class Operations:
         weight: int | UnsetType = UNSET,
         quotas: QuotasDraft | Mapping[str, Any] | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> Request[TenantView]:
+    ) -> ApiRequest[TenantView]:
         """Make a tenant.
 
         Args:
@@ -2412,10 +2473,10 @@ class Operations:
             quotas: What it may have at most.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/tenants",
-            answer=TenantView,
+            response_type=TenantView,
             body={"name": name, "weight": weight, "quotas": quotas},
             repeat="by_key",
             idempotency_key=idempotency_key,
@@ -2424,24 +2485,29 @@ class Operations:
     @ApiMethod
     def list_tenants(
         self, *, limit: int | None = None, cursor: str | None = None
-    ) -> Request[Page[TenantView]]:
+    ) -> ApiRequest[Page[TenantView]]:
         """All tenants, the oldest first.
 
         Args:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/tenants",
-            answer=Page[TenantView],
+            response_type=Page[TenantView],
             query={"limit": limit, "cursor": cursor},
         )
 
     @ApiMethod
-    def get_tenant(self, tenant_id: int | str) -> Request[TenantView]:
+    def get_tenant(self, tenant_id: int | str) -> ApiRequest[TenantView]:
         """One tenant."""
-        return Request(method="GET", path="/v1/tenants/{}", answer=TenantView, places=(tenant_id,))
+        return ApiRequest(
+            method="GET",
+            path="/v1/tenants/{}",
+            response_type=TenantView,
+            path_arguments=(tenant_id,),
+        )
 
     @ApiMethod
     def update_tenant(
@@ -2450,35 +2516,35 @@ class Operations:
         *,
         weight: int | UnsetType = UNSET,
         quotas: QuotasDraft | Mapping[str, Any] | UnsetType = UNSET,
-    ) -> Request[TenantView]:
+    ) -> ApiRequest[TenantView]:
         """Change its weight or its quotas.
 
         Args:
             weight: Its share of busy workers, next to the others.
             quotas: All of them anew: what is absent has its default again.
         """
-        return Request(
+        return ApiRequest(
             method="PATCH",
             path="/v1/tenants/{}",
-            answer=TenantView,
-            places=(tenant_id,),
+            response_type=TenantView,
+            path_arguments=(tenant_id,),
             body={"weight": weight, "quotas": quotas},
         )
 
     @ApiMethod
     def pause_tenant(
         self, tenant_id: int | str, *, idempotency_key: str | None = None
-    ) -> Request[TenantView]:
+    ) -> ApiRequest[TenantView]:
         """Start no run of it any more; what runs goes on.
 
         Args:
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/tenants/{}/pause",
-            answer=TenantView,
-            places=(tenant_id,),
+            response_type=TenantView,
+            path_arguments=(tenant_id,),
             repeat="by_key",
             idempotency_key=idempotency_key,
         )
@@ -2486,17 +2552,17 @@ class Operations:
     @ApiMethod
     def resume_tenant(
         self, tenant_id: int | str, *, idempotency_key: str | None = None
-    ) -> Request[TenantView]:
+    ) -> ApiRequest[TenantView]:
         """Start its runs again.
 
         Args:
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/tenants/{}/resume",
-            answer=TenantView,
-            places=(tenant_id,),
+            response_type=TenantView,
+            path_arguments=(tenant_id,),
             repeat="by_key",
             idempotency_key=idempotency_key,
         )
@@ -2511,7 +2577,7 @@ class Operations:
         user_id: str | UnsetType | None = UNSET,
         lifetime: Duration | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> Request[KeyMade]:
+    ) -> ApiRequest[KeyMade]:
         """Make a key for a tenant; this is the only time that it is shown.
 
         Args:
@@ -2521,20 +2587,25 @@ class Operations:
             lifetime: 90 days unless it is said, a year at most.
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/tenants/{}/keys",
-            answer=KeyMade,
-            places=(tenant_id,),
+            response_type=KeyMade,
+            path_arguments=(tenant_id,),
             body={"name": name, "role": role, "user_id": user_id, "lifetime": lifetime},
             repeat="never",
             idempotency_key=idempotency_key,
         )
 
     @ApiMethod
-    def delete_tenant(self, tenant_id: int | str) -> Request[None]:
+    def delete_tenant(self, tenant_id: int | str) -> ApiRequest[None]:
         """Delete a tenant that has no jobs."""
-        return Request(method="DELETE", path="/v1/tenants/{}", answer=NoneType, places=(tenant_id,))
+        return ApiRequest(
+            method="DELETE",
+            path="/v1/tenants/{}",
+            response_type=NoneType,
+            path_arguments=(tenant_id,),
+        )
 
     @ApiMethod
     def list_audit(
@@ -2548,7 +2619,7 @@ class Operations:
         until: Moment | None = None,
         limit: int | None = None,
         cursor: str | None = None,
-    ) -> Request[Page[AuditView]]:
+    ) -> ApiRequest[Page[AuditView]]:
         """Changes, the latest first. That somebody read them is written down as well.
 
         Args:
@@ -2561,10 +2632,10 @@ class Operations:
             limit: How many of them at most.
             cursor: `next` of the page before.
         """
-        return Request(
+        return ApiRequest(
             method="GET",
             path="/v1/audit",
-            answer=Page[AuditView],
+            response_type=Page[AuditView],
             query={
                 "thing": thing,
                 "thing_id": thing_id,
@@ -2578,7 +2649,7 @@ class Operations:
         )
 
     @ApiMethod
-    def create_login_ticket(self, *, idempotency_key: str | None = None) -> Request[TicketView]:
+    def create_login_ticket(self, *, idempotency_key: str | None = None) -> ApiRequest[TicketView]:
         """Make a link that logs in at the dashboard, once and within a minute.
 
         A key may have ten unused links. The audit log has the log-in, not the link.
@@ -2586,61 +2657,63 @@ class Operations:
         Args:
             idempotency_key: The same key with the same request gets the same answer, for a day.
         """
-        return Request(
+        return ApiRequest(
             method="POST",
             path="/v1/login-tickets",
-            answer=TicketView,
+            response_type=TicketView,
             repeat="by_key",
             idempotency_key=idempotency_key,
         )
 
     @ApiMethod
-    def get_health(self) -> Request[Health]:
+    def get_health(self) -> ApiRequest[Health]:
         """Whether this process answers.
 
         It never asks the database.
         """
-        return Request(method="GET", path="/healthz", answer=Health)
+        return ApiRequest(method="GET", path="/healthz", response_type=Health)
 
     @ApiMethod
-    def get_readiness(self) -> Request[Health]:
+    def get_readiness(self) -> ApiRequest[Health]:
         """Whether this process can serve.
 
         It can while its database answers, as of a second ago, and its machine's clock is at most 30
         seconds from the database's.
         """
-        return Request(method="GET", path="/readyz", answer=Health)
+        return ApiRequest(method="GET", path="/readyz", response_type=Health)
 
     @ApiMethod
-    def get_whoami(self) -> Request[WhoAmI]:
+    def get_whoami(self) -> ApiRequest[WhoAmI]:
         """Whose key this is and what it may do."""
-        return Request(method="GET", path="/v1/whoami", answer=WhoAmI)
+        return ApiRequest(method="GET", path="/v1/whoami", response_type=WhoAmI)
 
     @ApiMethod
-    def get_metrics(self) -> Request[str]:
+    def get_metrics(self) -> ApiRequest[str]:
         """Figures for Prometheus.
 
         A platform key gets those of the whole installation and of this process. Other keys get the
         series of their own tenant.
         """
-        return Request(method="GET", path="/metrics", answer=str)
+        return ApiRequest(method="GET", path="/metrics", response_type=str)
 
     @ApiMethod
-    def get_openapi(self) -> Request[dict[str, Any]]:
+    def get_openapi(self) -> ApiRequest[dict[str, Any]]:
         """This interface as an OpenAPI 3.1 document."""
-        return Request(method="GET", path="/v1/openapi.json", answer=dict[str, Any])
+        return ApiRequest(method="GET", path="/v1/openapi.json", response_type=dict[str, Any])
 
     @ApiMethod
-    def get_page(self) -> Request[str]:
+    def get_page(self) -> ApiRequest[str]:
         """A page to read about this interface and to try it out."""
-        return Request(method="GET", path="/docs", answer=str)
+        return ApiRequest(method="GET", path="/docs", response_type=str)
 
     @ApiMethod
-    def get_page_file(self, file: str) -> Request[str]:
+    def get_page_file(self, file: str) -> ApiRequest[str]:
         """What the page is made of."""
-        return Request(method="GET", path="/docs/{}", answer=str, places=(file,))
+        return ApiRequest(method="GET", path="/docs/{}", response_type=str, path_arguments=(file,))
 
     @ApiMethod
-    def get_problem(self, code: str) -> Request[str]:
+    def get_problem(self, code: str) -> ApiRequest[str]:
         """What a problem means; its `type` leads here."""
-        return Request(method="GET", path="/problems/{}", answer=str, places=(code,))
+        return ApiRequest(
+            method="GET", path="/problems/{}", response_type=str, path_arguments=(code,)
+        )
