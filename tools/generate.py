@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rota.api import resources
-from rota.api.describe import Recorded, reference_markdown
 from rota.api.operations import catalogue
+from rota.api.reference_page import RecordedResponse, render_reference
 from rota.cli.describe import cli_markdown
-from rota.config.describe import settings_markdown
+from rota.config.reference_page import render_settings
 from rota.core import states
 from rota.store import state_guard
 
@@ -54,40 +54,40 @@ def states_markdown() -> str:
 
 def api_markdown() -> str:
     """The answers are recorded by tests/integration/api/test_reference.py."""
-    resources.load()
+    resources.load_operations()
     recorded = json.loads((ROOT / "tools/reference/answers.json").read_text())
-    return reference_markdown(
+    return render_reference(
         (ROOT / "tools/reference/introduction.md").read_text(),
         catalogue.operations,
-        {name: Recorded(**answer) for name, answer in recorded.items()},
+        {name: RecordedResponse(**answer) for name, answer in recorded.items()},
     )
 
 
 def client_markdown() -> str:
-    resources.load()
+    resources.load_operations()
     introduction = (ROOT / "tools/reference/client.md").read_text()
     return render_client.client_markdown(catalogue.operations, introduction)
 
 
 def client_shapes() -> str:
-    resources.load()
+    resources.load_operations()
     return render_client.shapes_py(catalogue.operations)
 
 
 def client_operations() -> str:
-    resources.load()
+    resources.load_operations()
     return render_client.operations_py(catalogue.operations)
 
 
 def dashboard_types() -> str:
-    resources.load()
+    resources.load_operations()
     return render_types.types_ts(catalogue.operations)
 
 
 RENDERED = {
     "src/rota/store/generated/state_guard.sql": state_guard.render_state_guard,
     "docs/reference/states.md": states_markdown,
-    "docs/reference/settings.md": settings_markdown,
+    "docs/reference/settings.md": render_settings,
     "docs/reference/api.md": api_markdown,
     "docs/reference/client.md": client_markdown,
     "docs/reference/cli.md": cli_markdown,

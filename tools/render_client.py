@@ -21,11 +21,11 @@ import msgspec
 from msgspec import Struct, UnsetType
 from msgspec.structs import FieldInfo
 
-from rota.api import fields as words
-from rota.api.describe import in_order, title
+from rota.api import field_tables as words
 from rota.api.operations import Operation
-from rota.api.paging import Page
-from rota.api.shapes import cluster, jobs, runs, schedules, statistics, tenancy
+from rota.api.paging import ListPage
+from rota.api.reference_page import capitalize_tag, sort_operations
+from rota.api.schemas import cluster, jobs, runs, schedules, statistics, tenancy
 
 MODULES: Final[tuple[ModuleType, ...]] = (cluster, jobs, runs, schedules, statistics, tenancy)
 STREAM: Final = "text/event-stream"
@@ -81,7 +81,7 @@ def called(operations: Sequence[Operation]) -> list[Operation]:
     signature instead of a key are called by other systems and left out.
     """
     others = [each.name for each in operations if each.read is not None and each.body is None]
-    found = in_order(operations)
+    found = sort_operations(operations)
     return [each for each in found if each.media != STREAM and each.name not in others]
 
 
@@ -113,7 +113,9 @@ class Spelling:
     def _options(self, annotation: Any) -> Iterator[str]:
         origin, inner = get_origin(annotation), get_args(annotation)
         if origin is Annotated:
-            forms = [words.FORMS[id(meta)] for meta in inner[1:] if id(meta) in words.FORMS]
+            forms = [
+                words.FORMAT_NAMES[id(meta)] for meta in inner[1:] if id(meta) in words.FORMAT_NAMES
+            ]
             yield from (
                 [self.use({"time": "Moment", "duration": "Duration"}[forms[0]])]
                 if (forms)
@@ -151,7 +153,7 @@ class Spelling:
     def answer(self, annotation: Any, name: str = "") -> str:
         origin, inner = get_origin(annotation), get_args(annotation)
         if is_list_of_all(annotation):
-            origin, inner = Page, get_args(msgspec.structs.fields(annotation)[0].type)
+            origin, inner = ListPage, get_args(msgspec.structs.fields(annotation)[0].type)
         if origin is Annotated:
             return self.answer(inner[0], name)
         if origin in {Union, UnionType}:
@@ -162,7 +164,9 @@ class Spelling:
             return "str"
         if origin is not None:
             inside = ", ".join(self.answer(each) for each in inner)
-            return f"{self.use(origin.__name__)}[{inside}]"
+            # A page of the API is the client's own Page.
+            name = "Page" if origin is ListPage else origin.__name__
+            return f"{self.use(name)}[{inside}]"
         if is_struct(annotation):
             return self.use(annotation.__name__)
         if annotation is str and MOMENTS.fullmatch(name) and name not in NOT_MOMENTS:
@@ -216,7 +220,7 @@ class Shapes:
             bases = [each for each in shape.__bases__ if each is not Struct]
             for part in (*bases, *(each.type for each in msgspec.structs.fields(shape))):
                 self.answer(part)
-            if not is_list_of_all(shape) and shape is not Page:
+            if not is_list_of_all(shape) and shape is not ListPage:
                 self.classes[shape.__name__] = self._answer_class(shape, bases)
 
     def _answer_class(self, shape: type[Struct], bases: Sequence[type]) -> str:
@@ -348,7 +352,7 @@ class Methods:
             ")",
             "from rota.sdk.client.methods import ApiMethod",
             "from rota.sdk.client.pages import Page",
-            "from rota.sdk.client.requests import Request",
+            "from rota.sdk.client.requests import ApiRequest",
             "",
             "",
             "class Operations:",
@@ -371,9 +375,9 @@ class Methods:
         request = ", ".join(self._request(each, places, query, body, shape))
         lines = [
             "    @ApiMethod",
-            f"    def {each.name}({', '.join(given)}) -> Request[{answer}]:",
+            f"    def {each.name}({', '.join(given)}) -> ApiRequest[{answer}]:",
             self._docstring(each, [*first, *rest, *extra]),
-            f"        return Request({request})",
+            f"        return ApiRequest({request})",
         ]
         return "\n".join(lines)
 
@@ -387,9 +391,9 @@ class Methods:
     ) -> Iterator[str]:
         path = re.sub(r"\{\w+\}", "{}", each.path)
         given = {"method": repr(each.method), "path": repr(path)}
-        given["answer"] = shape
+        given["response_type"] = shape
         if places:
-            given["places"] = f"({', '.join(one.name for one in places)},)"
+            given["path_arguments"] = f"({', '.join(one.name for one in places)},)"
         if query:
             given["query"] = mapping(query)
         if each.body is not None:
@@ -422,7 +426,7 @@ class Methods:
         if get_origin(one.type) is list:
             type_ = f"{type_} | {self.spelling.argument(get_args(one.type)[0])}"
         type_ = type_.removesuffix(" | None")
-        meaning = words.meaning(one.type)
+        meaning = words.read_description(one.type)
         if one.required:
             return Argument(one.name, type_, one.encode_name, meaning, True, "")
         return Argument(one.name, f"{type_} | None", one.encode_name, meaning, False, "None")
@@ -437,7 +441,7 @@ class Methods:
         ]
 
     def _field(self, one: FieldInfo) -> Argument:
-        type_, meaning = self.spelling.argument(one.type), words.meaning(one.type)
+        type_, meaning = self.spelling.argument(one.type), words.read_description(one.type)
         if one.required:
             return Argument(one.name, type_, one.encode_name, meaning, True, "")
         return Argument(one.name, left_out(type_), one.encode_name, meaning, False, "UNSET")
@@ -511,12 +515,12 @@ def client_markdown(operations: Sequence[Operation], introduction: str) -> str:
     lines = ["<!-- Generated from src/rota/api by `make generate`; do not edit. -->"]
     lines += [introduction.rstrip(), "", "## Methods"]
     tag = ""
-    for each in in_order(operations):
+    for each in sort_operations(operations):
         if each.tag != tag:
             tag = each.tag
             lines += [
                 "",
-                f"### {title(tag)}",
+                f"### {capitalize_tag(tag)}",
                 "",
                 "| Method | Returns | Description |",
                 "|---|---|---|",

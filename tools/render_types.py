@@ -34,7 +34,7 @@ PLAIN: Final = {
 
 def types_ts(operations: Sequence[Operation]) -> str:
     """Render the whole file."""
-    document = openapi.document(operations, version="")
+    document = openapi.build_document(operations, version="")
     shapes = document["components"]["schemas"]
     shown = [each for each in operations if each.path.startswith("/v1/")]
     parts = [

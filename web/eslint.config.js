@@ -1,9 +1,9 @@
-// The doors of web/src: app → features → ui, api → lib. Features do not know each other.
+// The layers of web/src: app → features → ui, api → lib. Features do not import each other.
 import hooks from "eslint-plugin-react-hooks";
 import tseslint from "typescript-eslint";
 
 const refuse = (message, ...group) => ({ group, message });
-const doors = (files, ...patterns) => ({
+const restrictImports = (files, ...patterns) => ({
   files,
   rules: { "no-restricted-imports": ["error", { patterns }] },
 });
@@ -16,7 +16,7 @@ export default tseslint.config(
     rules: {
       "react-hooks/rules-of-hooks": "error",
       "react-hooks/exhaustive-deps": "error",
-      // Output of jobs is text and nothing else.
+      // Output of jobs is rendered as text only.
       "no-restricted-syntax": [
         "error",
         { selector: "JSXAttribute[name.name='dangerouslySetInnerHTML']", message: "text nodes only" },
@@ -27,14 +27,14 @@ export default tseslint.config(
       "@typescript-eslint/no-unused-vars": ["error", { varsIgnorePattern: "^_", argsIgnorePattern: "^_" }],
     },
   },
-  // A test that gets nothing fails by itself.
+  // A test with a null value fails anyway.
   { files: ["src/**/*.test.ts"], rules: { "@typescript-eslint/no-non-null-assertion": "off" } },
-  doors(["src/lib/**"], refuse("lib knows nobody", "**/ui/*", "**/api/*", "**/app/*", "**/features/**")),
-  doors(["src/ui/**"], refuse("ui knows lib only", "**/api/*", "**/app/*", "**/features/**")),
-  doors(["src/api/**"], refuse("api knows lib only", "**/ui/*", "**/app/*", "**/features/**")),
-  doors(
+  restrictImports(["src/lib/**"], refuse("lib imports no other layer", "**/ui/*", "**/api/*", "**/app/*", "**/features/**")),
+  restrictImports(["src/ui/**"], refuse("ui imports lib only", "**/api/*", "**/app/*", "**/features/**")),
+  restrictImports(["src/api/**"], refuse("api imports lib only", "**/ui/*", "**/app/*", "**/features/**")),
+  restrictImports(
     ["src/features/**"],
-    { regex: "^\\.\\./(?!\\.\\./)", message: "features do not know each other" },
-    { regex: "^\\.\\./\\.\\./(?!(ui|api|lib)/)", message: "features know api, ui and lib" },
+    { regex: "^\\.\\./(?!\\.\\./)", message: "features do not import each other" },
+    { regex: "^\\.\\./\\.\\./(?!(ui|api|lib)/)", message: "features import api, ui and lib only" },
   ),
 );

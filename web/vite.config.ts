@@ -1,5 +1,4 @@
-// How the dashboard is built, and served while somebody works on it: `npm run dev` passes requests on
-// to the API at ROTA_URL.
+// Builds the dashboard. `npm run dev` serves it and proxies requests to the API at ROTA_URL.
 import react from "@vitejs/plugin-react";
 import { loadEnv } from "vite";
 import { defineConfig } from "vitest/config";
@@ -10,9 +9,9 @@ export default defineConfig({
   plugins: [react()],
   build: {
     target: "es2022",
-    // light-dark() is kept as it is.
+    // Keeps light-dark() unchanged.
     cssTarget: ["chrome123", "firefox120", "safari17.5"],
-    // The page's policy allows no inline scripts; nothing is worth a polyfill either.
+    // The content security policy blocks inline scripts, and the target browsers need no polyfill.
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     reportCompressedSize: false,

@@ -111,7 +111,7 @@ async def look_for_names_of_others(target: Target, findings: Findings) -> None:
 @attack("foreign-ids")
 async def use_ids_of_others(target: Target, findings: Findings) -> None:
     """Every operation, with ids of another tenant, for every role and without a key."""
-    resources.load()
+    resources.load_operations()
     ids = await collect_ids(target)
     before = await read_everything(target)
     tenant = target.intruder

@@ -15,7 +15,7 @@ from tests.support.browsing import Site, Visit, open_chromium, visiting
 from tests.support.installation import ROTA, address_said, clean
 from tests.support.serving import Caller
 
-from rota.api.dashboard.files import HOME
+from rota.api.dashboard.files import BUILD_FOLDER
 
 PATIENCE = 60.0
 Visiting = Callable[..., Awaitable[Visit]]
@@ -31,7 +31,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
     """`rota up --demo` with its embedded database, as a user starts it."""
-    assert (HOME / "index.html").is_file(), "the dashboard is not built: run make web"
+    assert (BUILD_FOLDER / "index.html").is_file(), "the dashboard is not built: run make web"
     folder = tmp_path_factory.mktemp("site")
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(  # noqa: ASYNC220 — long-lived, read from a thread

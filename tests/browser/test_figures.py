@@ -413,7 +413,7 @@ async def quiet(seeded: Seeded, _page: Page) -> str:
     return "No quiet window of ten minutes or more."
 
 
-@figure("calendar.herd", texts_of("calendar.herd"))
+@figure("calendar.busiest", texts_of("calendar.busiest"))
 async def herds(seeded: Seeded, _page: Page) -> list[str]:
     fullest = sorted((await cells(seeded)).values(), reverse=True)[:5]
     return [counted(number, "tick") for number in fullest]

@@ -103,7 +103,7 @@ async def test_the_calendar_shows_the_busiest_times_and_their_jobs(
     await expect(page.get_by_role("img", name=re.compile("ticks of"))).to_be_visible()
     await expect(page.get_by_text("Busiest times:")).to_be_visible()
     await look(page, "calendar")
-    await page.locator(".herds button").first.click()
+    await page.locator(".busiest button").first.click()
     await expect(page.get_by_text("Ticks at")).to_be_visible()
     await expect(page).to_have_url(re.compile("at="))
     await page.get_by_role("button", name="Week").click()

@@ -27,7 +27,7 @@ async def test_a_wrong_key_shows_an_error(visit: Visiting) -> None:
     await visitor.page.get_by_label("API key").fill("rota_nonsense")
     await visitor.page.get_by_role("button", name="Log in").click()
 
-    await expect(visitor.page.get_by_role("alert")).to_contain_text("form of a key")
+    await expect(visitor.page.get_by_role("alert")).to_contain_text("the API key is malformed")
 
 
 async def test_a_link_of_rota_open_logs_in_once(site: Site, visit: Visiting) -> None:

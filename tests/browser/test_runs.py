@@ -44,7 +44,7 @@ async def test_the_run_page_shows_attempts_result_and_log(site: Site, visit: Vis
     run_id = await submitted(site, "a report to read", kind="demo.report", payload={"pages": 2})
     page = (await visit(f"/runs/{run_id}")).page
 
-    await expect(page.get_by_role("log")).to_contain_text("page 2 is written")
+    await expect(page.get_by_role("log")).to_contain_text("wrote page 2")
     await expect(page.get_by_label("Result", exact=True)).to_contain_text("2")
     await expect(page.get_by_label("Payload", exact=True)).to_contain_text('"pages": 2')
     await expect(page.locator(".attempt").get_by_text("Attempt 1")).to_be_visible()

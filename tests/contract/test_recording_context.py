@@ -21,10 +21,10 @@ def test_output_is_kept_by_stream_and_cut_when_there_is_too_much() -> None:
     context.write(Stream.STDOUT, b"x" * (OUTPUT_BYTES_MAX + 1))
     context.write(Stream.STDERR, b"oh")
 
-    assert context.to_values(Stream.STDERR).text == "oh"
-    assert not context.to_values(Stream.STDERR).is_truncated
-    assert context.to_values(Stream.STDOUT).is_truncated
-    assert len(context.to_values(Stream.STDOUT).content) == OUTPUT_BYTES_MAX
+    assert context.output_of(Stream.STDERR).text == "oh"
+    assert not context.output_of(Stream.STDERR).is_truncated
+    assert context.output_of(Stream.STDOUT).is_truncated
+    assert len(context.output_of(Stream.STDOUT).content) == OUTPUT_BYTES_MAX
 
 
 def test_threads_may_write_at_the_same_time() -> None:
@@ -33,7 +33,7 @@ def test_threads_may_write_at_the_same_time() -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: context.write(Stream.RECORD, b"line\n"), range(2000)))
 
-    assert context.to_values(Stream.RECORD).text == "line\n" * 2000
+    assert context.output_of(Stream.RECORD).text == "line\n" * 2000
 
 
 async def test_the_next_attempt_resumes_from_a_copy_of_the_checkpoint() -> None:

@@ -39,12 +39,12 @@ class Honest:
     async def open(self, position: str | None) -> None:
         self.next = self.shelf.taken
 
-    async def read(self, *, most: int, within: timedelta) -> Batch:
+    async def read(self, *, limit: int, within: timedelta) -> Batch:
         if self.next >= len(self.shelf.texts):
             await asyncio.wait(
                 [asyncio.get_running_loop().create_future()], timeout=within.total_seconds()
             )
-        return self.found(most)
+        return self.found(limit)
 
     def found(self, most: int) -> Batch:
         self.shelf.reads += 1
@@ -104,16 +104,16 @@ class Oblivious(Honest):
 
 
 class Sleepless(Honest):
-    async def read(self, *, most: int, within: timedelta) -> Batch:
+    async def read(self, *, limit: int, within: timedelta) -> Batch:
         if self.next >= len(self.shelf.texts):
             await asyncio.Event().wait()
-        return self.found(most)
+        return self.found(limit)
 
 
 class Blocking(Honest):
-    async def read(self, *, most: int, within: timedelta) -> Batch:
+    async def read(self, *, limit: int, within: timedelta) -> Batch:
         threading.Event().wait(within.total_seconds())
-        return self.found(most)
+        return self.found(limit)
 
 
 class Blind(Honest):

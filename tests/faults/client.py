@@ -27,7 +27,7 @@ class Answer:
     """What came back: a status, or the name of what went wrong instead. `at` is monotonic."""
 
     at: float
-    to_values: str
+    said: str
     has_retry_after: bool = False
 
 
@@ -110,7 +110,7 @@ class SubmittingClient:
 
     def _note(self, said: str, *, has_retry_after: bool = False) -> None:
         now = self.clock.monotonic()
-        self.answers.append(Answer(at=now, to_values=said, has_retry_after=has_retry_after))
+        self.answers.append(Answer(at=now, said=said, has_retry_after=has_retry_after))
 
 
 def one_time_job(number: int, seconds: float) -> dict[str, Any]:

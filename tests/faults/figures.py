@@ -96,7 +96,7 @@ def measure_trial(trial: Trial, **extra: Any) -> Figures:
             (each.name, each.code, round(each.at - trial.struck_at, 1))
             for each in trial.fleet.exits
         ],
-        answers=dict(Counter(each.to_values for each in answers)),
+        answers=dict(Counter(each.said for each in answers)),
         without_retry_after=count_without_retry_after(answers),
         violated={
             each.invariant: str(each) for each in judge(history).findings if each.first is not None
@@ -210,7 +210,7 @@ def measure_ticks_back(trial: Trial) -> float:
 
 
 def count_without_retry_after(answers: list[Answer]) -> int:
-    return sum(each.to_values == str(UNAVAILABLE) and not each.has_retry_after for each in answers)
+    return sum(each.said == str(UNAVAILABLE) and not each.has_retry_after for each in answers)
 
 
 def measure_resumption(trial: Trial, since: float) -> dict[str, float]:

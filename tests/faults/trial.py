@@ -222,4 +222,4 @@ class Trial:
     def _keep_answers(self) -> None:
         with (self.folder / "answers.jsonl").open("w") as lines:
             for each in self.client.answers:
-                lines.write(json.dumps([each.at - self.struck_at, each.to_values]) + "\n")
+                lines.write(json.dumps([each.at - self.struck_at, each.said]) + "\n")

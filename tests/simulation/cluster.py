@@ -38,7 +38,7 @@ class Cluster:
     wire: Wire
     seen: Tables
     ledger: Ledger = field(default_factory=Ledger)
-    to_values: int = 0
+    said: int = 0
     nodes: dict[str, Node] = field(default_factory=dict)
     # Duties that stand before a statement, by node and duty.
     stories: dict[tuple[Node, str], Story] = field(default_factory=dict)
@@ -103,8 +103,8 @@ class Cluster:
             is_over = is_gone = True
         if not is_over:
             self.stories[node, duty] = story
-        if self.wire.to_values != self.to_values:
-            self.to_values = self.wire.to_values
+        if self.wire.said != self.said:
+            self.said = self.wire.said
             await self.look(Act(what=duty, node=node))
         if is_gone:
             await self.bury(node)

@@ -111,7 +111,7 @@ class Wire:
         # Whether the database is away.
         self.is_down = False
         # How many statements have reached the database.
-        self.to_values = 0
+        self.said = 0
         self._stories: dict[asyncio.Task[None], Story] = {}
 
     def begin(
@@ -146,7 +146,7 @@ class Wire:
         fault = await self._story().before_statement()
         if fault is Fault.CUT:
             raise StoreUnavailable(reason="the line was cut")
-        self.to_values += 1
+        self.said += 1
         answer = await ask()
         if fault is Fault.UNANSWERED:
             raise StoreUnavailable(reason="the answer was lost")

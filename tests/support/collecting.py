@@ -28,7 +28,7 @@ class Seen:
     id: str
     parent: str
     links: tuple[tuple[str, str], ...]
-    to_values: dict[str, Any]
+    said: dict[str, Any]
     is_error: bool
     message: str
     started: int
@@ -120,7 +120,7 @@ def decoded(body: bytes) -> Iterator[Seen]:
                     id=span.span_id.hex(),
                     parent=span.parent_span_id.hex(),
                     links=tuple((each.trace_id.hex(), each.span_id.hex()) for each in span.links),
-                    to_values=attributes(span.attributes),
+                    said=attributes(span.attributes),
                     is_error=span.status.code == ERROR,
                     message=span.status.message,
                     started=span.start_time_unix_nano,

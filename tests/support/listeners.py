@@ -109,8 +109,8 @@ class Dying:
     async def open(self, position: str | None) -> None:
         await self.inner.open(position)
 
-    async def read(self, *, most: int, within: timedelta) -> Batch:
-        batch = await self.inner.read(most=most, within=within)
+    async def read(self, *, limit: int, within: timedelta) -> Batch:
+        batch = await self.inner.read(limit=limit, within=within)
         if batch.messages and self.dies == "read":
             os.kill(os.getpid(), signal.SIGKILL)
         return batch

@@ -52,7 +52,7 @@ class User:
 
     process: subprocess.Popen[bytes]
     home: Path
-    to_values: Mapping[str, Any] = field(default_factory=dict)
+    said: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def begin(
@@ -82,16 +82,16 @@ class User:
 
     def arrive(self) -> Self:
         assert self.process.stdout is not None
-        self.to_values = json.loads(self.process.stdout.readline())
+        self.said = json.loads(self.process.stdout.readline())
         return self
 
     @property
     def url(self) -> str:
-        return str(self.to_values["url"])
+        return str(self.said["url"])
 
     @property
     def failure(self) -> str:
-        return str(self.to_values["failed"])
+        return str(self.said["failed"])
 
     def leave(self) -> None:
         assert self.process.stdin is not None

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import aiohttp
 
-from rota.config.database import Database
-from rota.config.settings import Api, Settings
+from rota.config.database import DatabaseSettings
+from rota.config.settings import ApiSettings, Settings
 from rota.core import api_keys
 from rota.core.access import Role
 from rota.core.ids import build_id
@@ -130,8 +130,8 @@ async def serving(
     usual: dict[str, Any] = {"requests_per_second": 100_000, "burst": 100_000}
     usual |= {"unknown_per_second": 100_000, "master_key": master}
     settings = Settings(
-        api=Api(port=0, **usual | api),
-        database=Database(url=database, data=folder),
+        api=ApiSettings(port=0, **usual | api),
+        database=DatabaseSettings(url=database, data=folder),
     )
     access = DatabaseAccess(url=database)
     async with AsyncExitStack() as stack:

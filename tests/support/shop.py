@@ -14,7 +14,7 @@ from random import Random
 from typing import Any, TypeVar
 from uuid import UUID
 
-from rota.config.settings import Api, Settings, Worker
+from rota.config.settings import ApiSettings, Settings, WorkerSettings
 from rota.contract.policy import write_policy
 from rota.core.executor import Executor
 from rota.core.ids import build_id
@@ -36,7 +36,7 @@ from rota.store.pool import DatabaseAccess, open_connection
 T = TypeVar("T")
 PATIENCE = 20.0
 CLOCK = SystemClock()
-QUICK = Worker(
+QUICK = WorkerSettings(
     lease=timedelta(seconds=2),
     beat_every=timedelta(milliseconds=200),
     stop_after=timedelta(milliseconds=1200),
@@ -79,7 +79,7 @@ class Shop:
     events: list[object] = field(default_factory=list)
     chance: Random = field(default_factory=lambda: Random(7))
     # Workers know the master key by its settings.
-    api: Api = field(default_factory=Api)
+    api: ApiSettings = field(default_factory=ApiSettings)
     # Of the workers' machine.
     clock: SystemClock = CLOCK
 
@@ -88,7 +88,7 @@ class Shop:
 
     @asynccontextmanager
     async def worker(
-        self, settings: Worker = QUICK, *, traces: TraceWriter | None = None
+        self, settings: WorkerSettings = QUICK, *, traces: TraceWriter | None = None
     ) -> AsyncIterator[Crewed]:
         """A worker for the block; it is drained at the end unless it has ended already."""
         stop = Stop()

@@ -26,17 +26,17 @@ from rota.store.driver import Connection
 K = TypeVar("K")
 V = TypeVar("V")
 
-REMEMBERED: Final = 3.0
+KEY_CACHE_S: Final = 3.0
 # A key that was verified this long before an outage of the database stays valid during it.
 OUTAGE_KEY_AGE_MAX_S: Final = 900.0
 # A credential verified within this time may be looked up regardless of its address's failures.
 RECENTLY_VERIFIED_S: Final = 900.0
-MOST_REMEMBERED: Final = 10_000
-MOST_BUCKETS: Final = 50_000
+CACHED_KEYS_MAX: Final = 10_000
+BUCKETS_MAX: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class RequestRate:
     """Sustained requests per second, and the size of a burst."""
 
     per_second: float
@@ -46,14 +46,14 @@ class Rate:
 BeforeLookup = Callable[[], object]
 
 
-class Find(Protocol):
+class FindPrincipal(Protocol):
     """Returns the principal of a digest, if it is valid now."""
 
     def __call__(self, conn: Connection, /, *, digest: bytes) -> Awaitable[Principal | None]: ...
 
 
 @dataclass(slots=True, kw_only=True)
-class Admission:
+class CredentialVerifier:
     """Authenticates callers by key. `find` returns the principal of a key. `now` is the time by the
     database's clock. `before_lookup` is called before looking up a key that was not verified
     recently, and may raise. Invalid keys are cached separately from valid ones, so that guessing
@@ -63,19 +63,21 @@ class Admission:
     pool: GuardedPool
     monotonic: Callable[[], float]
     now: Callable[[], datetime]
-    find: Find = keys.find_principal
+    find: FindPrincipal = keys.find_principal
     _valid: OrderedDict[bytes, tuple[float, Principal]] = field(default_factory=OrderedDict)
     _invalid: OrderedDict[bytes, float] = field(default_factory=OrderedDict)
     _lookups: dict[bytes, "asyncio.Task[Principal | None]"] = field(default_factory=dict)
 
-    async def principal(self, authorization: str | None, before_lookup: BeforeLookup) -> Principal:
+    async def authenticate(
+        self, authorization: str | None, before_lookup: BeforeLookup
+    ) -> Principal:
         if authorization is None:
             raise Unauthenticated("send your API key as Authorization: Bearer …")
         scheme, _, key = authorization.partition(" ")
         if scheme.lower() != "bearer" or not key.strip():
             raise Unauthenticated("send your API key as Authorization: Bearer …")
         digest = api_keys.parse_key(key.strip()).digest
-        principal = await self.known(digest, before_lookup)
+        principal = await self.find_principal(digest, before_lookup)
         if principal is None:
             raise Unauthenticated("this API key is unknown, expired or revoked")
         return principal
@@ -85,14 +87,14 @@ class Admission:
         self._valid.pop(digest, None)
         self._invalid.pop(digest, None)
 
-    async def known(self, digest: bytes, before_lookup: BeforeLookup) -> Principal | None:
+    async def find_principal(self, digest: bytes, before_lookup: BeforeLookup) -> Principal | None:
         """Return the principal of a digest, at most a few seconds old."""
         now = self.monotonic()
         cached = self._valid.get(digest)
-        if cached is not None and now - cached[0] < REMEMBERED:
+        if cached is not None and now - cached[0] < KEY_CACHE_S:
             return cached[1]
         refused_at = self._invalid.get(digest)
-        if refused_at is not None and now - refused_at < REMEMBERED:
+        if refused_at is not None and now - refused_at < KEY_CACHE_S:
             return None
         # A burst of requests with a key that just left the cache causes one lookup.
         task = self._lookups.get(digest)
@@ -149,22 +151,22 @@ class VerifiedSenders:
         remember(self._verified, sender, self.monotonic())
 
 
-def remember(among: OrderedDict[K, V], key: K, value: V) -> None:
+def remember(cache: OrderedDict[K, V], key: K, value: V) -> None:
     """Store a value as the newest entry, and evict the oldest beyond the limit."""
-    among[key] = value
-    among.move_to_end(key)
-    while len(among) > MOST_REMEMBERED:
-        among.popitem(last=False)
+    cache[key] = value
+    cache.move_to_end(key)
+    while len(cache) > CACHED_KEYS_MAX:
+        cache.popitem(last=False)
 
 
 @dataclass(slots=True, kw_only=True)
-class Rates:
+class RateLimiter:
     """Token buckets by name. The least recently used ones are evicted: they are full again."""
 
     monotonic: Callable[[], float]
     _buckets: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
 
-    def take(self, name: str, rate: Rate, *, what: str) -> None:
+    def take(self, name: str, rate: RequestRate, *, what: str) -> None:
         """Take one token, or raise `RateLimitExceeded` with the time until the next one."""
         now = self.monotonic()
         tokens, since = self._buckets.get(name, (rate.burst, now))
@@ -173,10 +175,10 @@ class Rates:
             raise RateLimitExceeded(subject=what, retry_after=(1 - tokens) / rate.per_second)
         self._buckets[name] = (tokens - 1, now)
         self._buckets.move_to_end(name)
-        while len(self._buckets) > MOST_BUCKETS:
+        while len(self._buckets) > BUCKETS_MAX:
             self._buckets.popitem(last=False)
 
-    def give_back(self, name: str, rate: Rate) -> None:
+    def give_back(self, name: str, rate: RequestRate) -> None:
         """Return a token that was not needed."""
         if name in self._buckets:
             tokens, since = self._buckets[name]

@@ -15,49 +15,56 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rota.api import resources
 from rota.api.addresses import TrustedProxies
-from rota.api.admission import Admission
-from rota.api.dashboard.files import Files
+from rota.api.admission import CredentialVerifier
+from rota.api.dashboard.files import DashboardFiles
 from rota.api.dashboard.logins import Logins
-from rota.api.dashboard.session import PATH as SESSION
-from rota.api.dashboard.session import Session
-from rota.api.doors import Doors, Endpoint, refused
+from rota.api.dashboard.session import SESSION_PATH as SESSION
+from rota.api.dashboard.session import DashboardSession
 from rota.api.hosts import AllowedHosts
+from rota.api.middleware import REQUESTS_MAX, ApiMiddleware
 from rota.api.operations import Operation, catalogue
-from rota.api.outer import REQUESTS_MAX, Outer
-from rota.api.problems import Refusal
-from rota.api.traced import Traced
+from rota.api.pipeline import Endpoint, RequestPipeline, respond_problem
+from rota.api.problems import ProblemError
+from rota.api.tracing_middleware import TracingMiddleware
 from rota.store import logins
 
-CODES = {404: "not_found", 405: "method_not_allowed", 406: "not_acceptable"}
+PROBLEM_CODES = {404: "not_found", 405: "method_not_allowed", 406: "not_acceptable"}
 _NAME_AT_END: Final = re.compile(r"\{(name|kind)\}$")
 
 
 def make_app(
-    doors: Doors, *, hosts: AllowedHosts | None = None, proxies: TrustedProxies | None = None
+    pipeline: RequestPipeline,
+    *,
+    hosts: AllowedHosts | None = None,
+    proxies: TrustedProxies | None = None,
 ) -> ASGIApp:
     """Build the application with all operations of the catalogue, which `resources` declares."""
-    resources.load()
+    resources.load_operations()
     by_path: dict[str, list[Operation]] = defaultdict(list)
     for operation in catalogue.operations:
         for path in (operation.path, *operation.other_paths):
             by_path[path].append(operation)
     # Paths without parameters come first: /v1/jobs/bulk is not a job.
     paths = sorted(by_path, key=lambda path: ("{" in path, path))
-    routes: list[BaseRoute] = [route(path, by_path[path], doors.endpoint) for path in paths]
-    routes += for_people(paths, by_path, doors)
-    app = Starlette(routes=routes, exception_handlers={HTTPException: unrouted(Files())})
+    routes: list[BaseRoute] = [
+        build_route(path, by_path[path], pipeline.build_endpoint) for path in paths
+    ]
+    routes += build_dashboard_routes(paths, by_path, pipeline)
+    app = Starlette(
+        routes=routes, exception_handlers={HTTPException: build_not_found_handler(DashboardFiles())}
+    )
     app.router.redirect_slashes = False
     endpoints = {item.path: item.endpoint for item in routes if isinstance(item, Route)}
     direct = FixedPaths(app, {path: to for path, to in endpoints.items() if "{" not in path})
-    traces = doors.service.traces
-    inner: ASGIApp = direct if traces is None else Traced(direct, traces=traces)
-    return Outer(
+    traces = pipeline.service.traces
+    inner: ASGIApp = direct if traces is None else TracingMiddleware(direct, traces=traces)
+    return ApiMiddleware(
         inner,
-        overloaded=overloaded,
-        new_id=doors.service.new_id,
+        overloaded=respond_overloaded,
+        new_id=pipeline.service.new_id,
         hosts=hosts,
         proxies=proxies,
-        refuse=refuse,
+        refuse=build_refusal_app,
     )
 
 
@@ -82,94 +89,108 @@ class FixedPaths:
         await response(scope, receive, send)
 
 
-def refuse(refusal: Refusal) -> ASGIApp:
+def build_refusal_app(refusal: ProblemError) -> ASGIApp:
     """Return an application that responds to every request with this problem."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        await refused(refusal, Request(scope, receive))(scope, receive, send)
+        await respond_problem(refusal, Request(scope, receive))(scope, receive, send)
 
     return answer
 
 
-async def overloaded(scope: Scope, receive: Receive, send: Send) -> None:
+async def respond_overloaded(scope: Scope, receive: Receive, send: Send) -> None:
     """Respond that this process is overloaded."""
     detail = f"this process already handles {REQUESTS_MAX:,} requests; retry later"
-    response = refused(Refusal("unavailable", detail), Request(scope, receive))
+    response = respond_problem(ProblemError("unavailable", detail), Request(scope, receive))
     response.headers["Connection"] = "close"
     await response(scope, receive, send)
 
 
-def for_people(
-    paths: Sequence[str], by_path: Mapping[str, Sequence[Operation]], doors: Doors
+def build_dashboard_routes(
+    paths: Sequence[str], by_path: Mapping[str, Sequence[Operation]], pipeline: RequestPipeline
 ) -> list[BaseRoute]:
     """Build the routes of the dashboard: its session, and the operations for logged-in users."""
-    service = doors.service
-    admission = Admission(
+    service = pipeline.service
+    admission = CredentialVerifier(
         pool=service.pool,
         monotonic=service.clock.monotonic,
         now=service.clock.now,
         find=partial(logins.find_principal, idle=service.login_idle),
     )
     people = Logins(admission, idle=service.login_idle)
-    session = Route(SESSION, guarded(doors.told(Session(doors, people).answer)))
+    session = Route(
+        SESSION,
+        with_header_limits(pipeline.with_problems(DashboardSession(pipeline, people).respond)),
+    )
     session.methods = None
     return [
         session,
         *(
-            route(path, by_path[path], partial(doors.endpoint, who=people.who), below="/ui")
+            build_route(
+                path,
+                by_path[path],
+                partial(pipeline.build_endpoint, authenticator=people.authenticate),
+                prefix="/ui",
+            )
             for path in paths
             if path.startswith("/v1/")
         ),
     ]
 
 
-def route(
+def build_route(
     path: str,
     operations: Sequence[Operation],
-    endpoint_of: Callable[[Operation], Endpoint],
+    build_endpoint: Callable[[Operation], Endpoint],
     *,
-    below: str = "",
+    prefix: str = "",
 ) -> Route:
     """Build the route of a path with all its methods."""
-    endpoints = {operation.method: guarded(endpoint_of(operation)) for operation in operations}
+    endpoints = {
+        operation.method: with_header_limits(build_endpoint(operation)) for operation in operations
+    }
     allowed = ", ".join(sorted({*endpoints, *(["HEAD"] if "GET" in endpoints else [])}))
 
     async def answer(request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
         endpoint = endpoints.get(method)  # type: ignore[call-overload]
         if endpoint is None:
-            refusal = Refusal(
+            refusal = ProblemError(
                 "method_not_allowed", f"allowed methods: {allowed}", headers={"Allow": allowed}
             )
-            return refused(refusal, request)
+            return respond_problem(refusal, request)
         response: Response = await endpoint(request)
         return response
 
     # All methods are routed here, so that a wrong one is answered with a problem too.
     # A name may contain a slash; at the end of a path it is unambiguous.
     whole = _NAME_AT_END.sub(r"{\1:path}", path)
-    path_route = Route(f"{below}{whole}", answer)
+    path_route = Route(f"{prefix}{whole}", answer)
     path_route.methods = None
     return path_route
 
 
-def guarded(endpoint: Endpoint) -> Endpoint:
+def with_header_limits(endpoint: Endpoint) -> Endpoint:
     async def answer(request: Request) -> Response:
         if request.state.excess is not None:
-            return refused(Refusal("header_too_large", request.state.excess), request)
+            return respond_problem(ProblemError("header_too_large", request.state.excess), request)
         return await endpoint(request)
 
     return answer
 
 
-def unrouted(files: Files) -> Callable[[Request, Exception], Awaitable[Response]]:
+def build_not_found_handler(
+    files: DashboardFiles,
+) -> Callable[[Request, Exception], Awaitable[Response]]:
     """Build the handler of unknown paths: a page of the dashboard, or a problem."""
 
     async def answer(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 404
-        if status == 404 and (page := files.answer(request)) is not None:
+        if status == 404 and (page := files.respond(request)) is not None:
             return page
-        code = CODES.get(status, "malformed_request")
-        return refused(Refusal(code, f"nothing found at {request.url.path[:200]}"), request)
+        code = PROBLEM_CODES.get(status, "malformed_request")
+        return respond_problem(
+            ProblemError(code, f"nothing found at {request.url.path[:200]}"), request
+        )
 
     return answer

@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 from starlette.responses import Response, StreamingResponse
 
-from rota.api.gathered import Gathered, Served
+from rota.api.batched_writes import CommitBatchers, ServedKindsCache
 from rota.api.guarded_pool import GuardedPool
 from rota.api.operations import ChosenScope, Operation
 from rota.api.streams import OpenStreams
@@ -33,7 +33,7 @@ ENCODER: Final = msgspec.json.Encoder(order="deterministic")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Service:
+class ApiService:
     """What all requests of a process share. `hint` notifies the other processes, by channel.
     `master` is the key that encrypts secrets, None if secrets are disabled. `meter` counts events.
     `clock_is_wrong` tells whether this machine's clock differs too much from the database's.
@@ -44,12 +44,12 @@ class Service:
     new_id: Callable[[], UUID]
     hint: Callable[[str], object]
     random_bytes: Callable[[int], bytes]
-    master: bytes | None = None
+    master_key: bytes | None = None
     meter: Meter | None = None
     traces: TraceWriter | None = None
     feed: LiveFeed | None = None
-    gathered: Gathered
-    served: Served
+    batchers: CommitBatchers
+    served_kinds: ServedKindsCache
     streams: OpenStreams
     log_tails: LogTails
     clock_is_wrong: Callable[[], bool] = lambda: False
@@ -64,7 +64,7 @@ class Call:
     """
 
     operation: Operation
-    service: Service
+    service: ApiService
     request_id: str
     address: str
     url: str
@@ -77,7 +77,7 @@ class Call:
     _conn: Connection | None = None
     _time: datetime | None = None
     hints: set[str] = field(default_factory=set)
-    asked: IdempotentRequest | None = None
+    idempotency_key: IdempotentRequest | None = None
     span: RequestSpan | None = None
     # Called with the id of a hook once its signature is verified; raises beyond the hook's rate.
     on_verified: Callable[[UUID], object] = lambda _hook_id: None
@@ -126,35 +126,35 @@ class Call:
     def actor(self) -> str:
         return self.principal.user_id or self.principal.name
 
-    def follow(self, span: RequestSpan | None) -> None:
+    def name_span(self, span: RequestSpan | None) -> None:
         """Name the span of this request after its operation."""
         self.span = span
         if span is not None:
             span.set_route(self.operation.path)
 
-    def enter(self, principal: Principal | None) -> None:
+    def set_principal(self, principal: Principal | None) -> None:
         self._principal = principal
         if self.span is not None and principal is not None:
             self.span.set_tenant(principal.tenant_id)
 
-    def at(self, conn: Connection, now: datetime | None = None) -> None:
+    def set_connection(self, conn: Connection, now: datetime | None = None) -> None:
         """Execute the call on this connection, in a transaction that began at `now`."""
         self._conn, self._time = conn, now
 
-    def made(self, run_ids: Iterable[UUID | None]) -> None:
+    def link_runs(self, run_ids: Iterable[UUID | None]) -> None:
         """Link the runs that the call created to its trace."""
         if self.span is not None:
             self.span.link_runs(run_id for run_id in run_ids if run_id is not None)
 
     @asynccontextmanager
-    async def in_tenant(self) -> AsyncIterator[None]:
+    async def open_tenant_transaction(self) -> AsyncIterator[None]:
         """Open a tenant-scoped transaction, for an operation that computes outside of it."""
         self.service.pool.refuse_in_outage()
         async with (
             self.service.pool.acquire() as conn,
             tenant_scope(conn, self.tenant_id) as now,
         ):
-            self.at(conn, now)
+            self.set_connection(conn, now)
             try:
                 yield
             finally:
@@ -171,7 +171,7 @@ class Call:
             events, key_id=principal.key_id, tenant_id=principal.tenant_id
         )
 
-    def connection(self) -> AbstractAsyncContextManager[Connection]:
+    def acquire_connection(self) -> AbstractAsyncContextManager[Connection]:
         """Acquire a separate connection, for an operation that outlives a transaction."""
         return self.service.pool.acquire()
 
@@ -186,7 +186,7 @@ class Reply:
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     response: Response | None = None
-    made_id: str | None = None
+    created_id: str | None = None
 
-    def encoded(self) -> bytes:
+    def encode(self) -> bytes:
         return b"" if self.body is None else ENCODER.encode(self.body)

@@ -39,7 +39,7 @@ ACCEPTS_PER_TURN_MAX: Final = 64
 SWEEP_INTERVAL_S: Final = 0.5
 
 
-class Phase(IntEnum):
+class ConnectionPhase(IntEnum):
     LINGERING = 0
     HEAD = 1
     IDLE = 2
@@ -47,10 +47,15 @@ class Phase(IntEnum):
     BUSY = 4
 
 
-EVICTABLE: Final = (Phase.LINGERING, Phase.HEAD, Phase.IDLE, Phase.BODY)
+EVICTABLE: Final = (
+    ConnectionPhase.LINGERING,
+    ConnectionPhase.HEAD,
+    ConnectionPhase.IDLE,
+    ConnectionPhase.BODY,
+)
 
 
-class Connected(Protocol):
+class GuardedTransport(Protocol):
     """What the guard needs of a connection that has a protocol."""
 
     def abort(self) -> None:
@@ -92,8 +97,8 @@ class ConnectionEntry:
     def __init__(self, address: ClientAddress, accepted: socket.socket, since: float) -> None:
         self.address = address
         self.socket = accepted
-        self.protocol: Connected | None = None
-        self.phase = Phase.HEAD
+        self.protocol: GuardedTransport | None = None
+        self.phase = ConnectionPhase.HEAD
         self.since = since
         self.is_open = True
 
@@ -148,30 +153,32 @@ class ConnectionGuard:
         accepted.on_close = lambda: self._release(entry)
         self._addresses[group] = address
         self._entries[accepted.fileno()] = entry
-        address.phases[Phase.HEAD][entry] = self._phases[Phase.HEAD][entry] = None
+        address.phases[ConnectionPhase.HEAD][entry] = self._phases[ConnectionPhase.HEAD][entry] = (
+            None
+        )
         address.count += 1
         self.count += 1
         return True
 
-    def attach(self, descriptor: int, protocol: Connected) -> ConnectionEntry | None:
+    def attach(self, descriptor: int, protocol: GuardedTransport) -> ConnectionEntry | None:
         """Attach the protocol of a connection; return None if it has been evicted."""
         entry = self._entries.get(descriptor)
         if entry is not None:
             entry.protocol = protocol
         return entry
 
-    def enter(self, entry: ConnectionEntry, phase: Phase) -> None:
+    def enter(self, entry: ConnectionEntry, phase: ConnectionPhase) -> None:
         """Record the current phase of a connection."""
         if phase is entry.phase or not entry.is_open:
             return
         old = entry.phase
-        if old is not Phase.BUSY:
+        if old is not ConnectionPhase.BUSY:
             del self._phases[old][entry]
             del entry.address.phases[old][entry]
         entry.phase, entry.since = phase, self._monotonic()
-        if phase is not Phase.BUSY:
+        if phase is not ConnectionPhase.BUSY:
             entry.address.phases[phase][entry] = self._phases[phase][entry] = None
-        if phase is Phase.BODY and len(self._phases[phase]) > BODIES_ARRIVING_MAX:
+        if phase is ConnectionPhase.BODY and len(self._phases[phase]) > BODIES_ARRIVING_MAX:
             self._evict(next(iter(self._phases[phase])))
 
     def note_unread(self, entry: ConnectionEntry, size: int) -> None:
@@ -192,21 +199,21 @@ class ConnectionGuard:
     def sweep(self) -> None:
         """Close connections that have been in their phase for too long."""
         now = self._monotonic()
-        for entry in self._older(Phase.LINGERING, now - LINGER_S):
+        for entry in self._older(ConnectionPhase.LINGERING, now - LINGER_S):
             self._evict(entry)
-        for entry in self._older(Phase.HEAD, now - self.limits.head_timeout_s):
+        for entry in self._older(ConnectionPhase.HEAD, now - self.limits.head_timeout_s):
             if entry.protocol is None:
                 self._evict(entry)
             else:
                 entry.protocol.end_head()
-        for entry in list(self._phases[Phase.BODY]):
+        for entry in list(self._phases[ConnectionPhase.BODY]):
             if entry.protocol is not None and is_body_too_slow(entry.protocol, now - entry.since):
                 entry.protocol.end_body()
         for entry, (since, _) in list(self._unread.items()):
             if now - since >= UNREAD_RESPONSE_TIMEOUT_S:
                 self._evict(entry)
 
-    def _older(self, phase: Phase, since: float) -> list[ConnectionEntry]:
+    def _older(self, phase: ConnectionPhase, since: float) -> list[ConnectionEntry]:
         found: list[ConnectionEntry] = []
         for entry in self._phases[phase]:
             if entry.since > since:
@@ -230,7 +237,7 @@ class ConnectionGuard:
             return
         self.note_unread(entry, 0)
         entry.is_open = False
-        if entry.phase is not Phase.BUSY:
+        if entry.phase is not ConnectionPhase.BUSY:
             del self._phases[entry.phase][entry]
             del entry.address.phases[entry.phase][entry]
         # After an eviction, its descriptor may belong to another connection.
@@ -242,7 +249,7 @@ class ConnectionGuard:
             self._addresses.pop(entry.address.group, None)
 
 
-def is_body_too_slow(connection: Connected, age: float) -> bool:
+def is_body_too_slow(connection: GuardedTransport, age: float) -> bool:
     if not connection.is_body_awaited:
         return False
     if age >= BODY_TIMEOUT_S:

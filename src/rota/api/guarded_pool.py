@@ -37,7 +37,7 @@ class GuardedPool:
         self.on_lost: Callable[[StoreUnavailable], object] = lambda _error: None
 
     @property
-    def is_away(self) -> bool:
+    def is_unreachable(self) -> bool:
         return self._away is not None
 
     def refuse_in_outage(self) -> None:
@@ -45,13 +45,13 @@ class GuardedPool:
         if self._away is not None:
             raise StoreUnavailable(reason=self._away.reason)
 
-    def answered(self) -> None:
+    def record_reply(self) -> None:
         """Record that the database answers: admit requests, refuse those that waited too long."""
         self.answered_at = self._monotonic()
         self._away = None
         self._refuse_since(self.answered_at - CONNECTION_WAIT_MAX_S)
 
-    def lost(self, error: StoreUnavailable) -> None:
+    def record_outage(self, error: StoreUnavailable) -> None:
         """Record that the database does not answer: refuse requests, including waiting ones."""
         if self._away is None:
             self._away = error
@@ -69,7 +69,9 @@ class GuardedPool:
         """Acquire a connection for the block, or raise `StoreUnavailable` quickly."""
         return GuardedConnection(self, self._pool.acquire())
 
-    async def wait_for(self, acquiring: AbstractAsyncContextManager[Connection]) -> Connection:
+    async def wait_for_connection(
+        self, acquiring: AbstractAsyncContextManager[Connection]
+    ) -> Connection:
         """Wait for a connection while the database answers, up to the limit."""
         self.refuse_in_outage()
         task = asyncio.current_task()
@@ -87,7 +89,7 @@ class GuardedPool:
         except StoreUnavailable as error:
             # This task no longer waits: `lost` would cancel it.
             del self._waiting[task]
-            self.lost(error)
+            self.record_outage(error)
             raise
         finally:
             self._waiting.pop(task, None)
@@ -116,7 +118,7 @@ class GuardedConnection:
         self._acquiring = acquiring
 
     async def __aenter__(self) -> Connection:
-        return await self._pool.wait_for(self._acquiring)
+        return await self._pool.wait_for_connection(self._acquiring)
 
     async def __aexit__(
         self,

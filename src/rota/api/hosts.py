@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from rota.api.addresses import parse_address
-from rota.api.problems import Refusal
+from rota.api.problems import ProblemError
 
 HOSTS_REMEMBERED_MAX: Final = 1_000
-EVERY_HOST: Final = "*"
+ANY_HOST: Final = "*"
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::\d{1,5})?")
 
 
@@ -22,16 +22,16 @@ class AllowedHosts:
 
     def __init__(self, names: Iterable[str]) -> None:
         allowed = [name.lower().rstrip(".") for name in names]
-        self._allows_every = EVERY_HOST in allowed
+        self._allows_every = ANY_HOST in allowed
         self._exact = frozenset(allowed) | {"localhost"}
         self._suffixes = (".localhost", *(name[1:] for name in allowed if name.startswith("*.")))
-        self._remembered: dict[bytes, Refusal | None] = {}
+        self._remembered: dict[bytes, ProblemError | None] = {}
 
-    def check(self, hosts: Sequence[bytes]) -> Refusal | None:
+    def check(self, hosts: Sequence[bytes]) -> ProblemError | None:
         """Return the refusal of a request with these `Host` headers, or None."""
         if len(hosts) != 1:
             detail = f"the request has {len(hosts)} Host headers; send exactly one"
-            return Refusal("malformed_request", detail)
+            return ProblemError("malformed_request", detail)
         host = hosts[0]
         if host not in self._remembered:
             if len(self._remembered) >= HOSTS_REMEMBERED_MAX:
@@ -39,11 +39,11 @@ class AllowedHosts:
             self._remembered[host] = self._judge(host.decode("latin-1"))
         return self._remembered[host]
 
-    def _judge(self, host: str) -> Refusal | None:
+    def _judge(self, host: str) -> ProblemError | None:
         match = _HOST.fullmatch(host)
         if match is None:
             detail = f"Host: {host[:100]!r} is invalid; send a host name or address"
-            return Refusal("malformed_request", detail)
+            return ProblemError("malformed_request", detail)
         name = match[1].lower().rstrip(".")
         if self._allows_every or name in self._exact or name.endswith(self._suffixes):
             return None
@@ -53,4 +53,4 @@ class AllowedHosts:
             f"Host: {name[:100]!r} is not allowed; use an address of this server, or add the "
             "name to api.allowed_hosts"
         )
-        return Refusal("unknown_host", detail)
+        return ProblemError("unknown_host", detail)

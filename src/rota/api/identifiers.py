@@ -26,23 +26,23 @@ PATH_TEXT_MAX: Final = 200
 _HEX: Final = re.compile(r"[0-9a-f]{32}")
 
 
-def shown(prefix: str, id_: UUID) -> str:
+def format_id(prefix: str, id_: UUID) -> str:
     return f"{prefix}_{id_.hex}"
 
 
-def job(id_: UUID) -> str:
+def format_job_id(id_: UUID) -> str:
     return f"job_{id_.hex}"
 
 
-def backfill(id_: UUID) -> str:
+def format_backfill_id(id_: UUID) -> str:
     return f"bf_{id_.hex}"
 
 
-def run(id_: UUID) -> str:
+def format_run_id(id_: UUID) -> str:
     return f"run_{id_.hex}"
 
 
-def read(parameter: str, text: str) -> UUID:
+def parse_id(parameter: str, text: str) -> UUID:
     """Parse the id in a path; raise `NotFound` for a malformed one."""
     prefix = PREFIXES[parameter]
     body = text.removeprefix(f"{prefix}_")
@@ -58,7 +58,7 @@ def is_plain_text(text: str) -> bool:
     return 1 <= len(text) <= PATH_TEXT_MAX and "\0" not in text
 
 
-def read_path(params: Mapping[str, str]) -> Mapping[str, str]:
+def check_path(params: Mapping[str, str]) -> Mapping[str, str]:
     """Validate every name in a path. `read` validates ids."""
     for parameter, text in params.items():
         if parameter not in PREFIXES and not is_plain_text(text):
@@ -67,7 +67,7 @@ def read_path(params: Mapping[str, str]) -> Mapping[str, str]:
     return params
 
 
-def schema(parameter: str) -> dict[str, Any]:
+def build_schema(parameter: str) -> dict[str, Any]:
     """Return the JSON Schema of a path parameter."""
     if parameter in PREFIXES:
         return {"type": "string", "pattern": f"^{PREFIXES[parameter]}_[0-9a-f]{{32}}$"}

@@ -10,9 +10,9 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from rota.api import identifiers
-from rota.api.problems import Refusal
-from rota.api.shapes.job_queries import JobType
-from rota.api.shapes.pieces import moment
+from rota.api.problems import ProblemError
+from rota.api.schemas.common import format_time
+from rota.api.schemas.job_queries import JobType
 from rota.core.errors import RotaError
 from rota.core.ids import read_id_time
 from rota.core.time import moments
@@ -21,13 +21,13 @@ from rota.store.driver import Connection
 from rota.store.job_views import JobFilter, JobPagePosition, JobRow
 
 # Cursor markers of a list that is exhausted, and of one that is not started.
-DONE: Final = "-"
-BEGIN: Final = "+"
+EXHAUSTED: Final = "-"
+NOT_STARTED: Final = "+"
 # Parts of a cursor.
 CURSOR_PARTS: Final = 3
 
 
-class ListPlace(NamedTuple):
+class JobListPosition(NamedTuple):
     """The position after a page in each of the two lists; None at the start."""
 
     jobs: JobPagePosition | None = None
@@ -40,25 +40,25 @@ class ListPlace(NamedTuple):
         return self.jobs_done and self.submissions_done
 
 
-class JobList(NamedTuple):
+class JobListPage(NamedTuple):
     rows: list[JobRow]
-    after: ListPlace | None
+    after: JobListPosition | None
 
 
-async def list_page(
+async def read_job_page(
     conn: Connection,
     *,
     tenant_id: int,
     filter: JobFilter,  # noqa: A002 — the word of the API
-    sort: JobType,
-    after: ListPlace | None = None,
+    job_type: JobType,
+    after: JobListPosition | None = None,
     limit: int = 50,
-) -> JobList:
+) -> JobListPage:
     """Read a page of jobs of this type."""
-    place = after or ListPlace(submissions_done=sort == "definition")
+    place = after or JobListPosition(submissions_done=job_type == "definition")
     jobs, submissions = job_views.JobPage([], None), submission_views.SubmissionPage([], None)
     if not place.jobs_done:
-        is_one_time = None if sort == "all" else sort == "one_time"
+        is_one_time = None if job_type == "all" else job_type == "one_time"
         chosen = replace(filter, is_one_time=is_one_time)
         jobs = await job_views.list_jobs(
             conn, tenant_id=tenant_id, filter=chosen, after=place.jobs, limit=limit
@@ -73,9 +73,9 @@ async def list_page(
 def _merge(
     jobs: job_views.JobPage,
     submissions: submission_views.SubmissionPage,
-    place: ListPlace,
+    place: JobListPosition,
     limit: int,
-) -> JobList:
+) -> JobListPage:
     """Merge the newest of both lists, down to the time that both pages cover."""
     rows = [(row.created_at, row.id, row) for row in jobs.rows]
     rows += [(read_id_time(_run_id(row)), _run_id(row), row) for row in submissions.rows]
@@ -95,40 +95,43 @@ def _merge(
         after = after._replace(submissions=submissions.after, submissions_done=is_done)
     elif of_submissions:
         after = after._replace(submissions=_run_id(of_submissions[-1]))
-    return JobList(shown, None if after.is_end else after)
+    return JobListPage(shown, None if after.is_end else after)
 
 
 def _run_id(row: JobRow) -> UUID:
     return row.run_id or row.id
 
 
-def write_place(place: ListPlace) -> list[str]:
+def write_position(position: JobListPosition) -> list[str]:
     """Write a position as parts of a cursor."""
-    at, job_id = BEGIN, BEGIN
-    if place.jobs_done:
-        at = job_id = DONE
-    elif place.jobs is not None:
-        at, job_id = moment(place.jobs.created_at), identifiers.job(place.jobs.id)
-    run_id = DONE if place.submissions_done else BEGIN
-    if not place.submissions_done and place.submissions is not None:
-        run_id = identifiers.run(place.submissions)
+    at, job_id = NOT_STARTED, NOT_STARTED
+    if position.jobs_done:
+        at = job_id = EXHAUSTED
+    elif position.jobs is not None:
+        at, job_id = (
+            format_time(position.jobs.created_at),
+            identifiers.format_job_id(position.jobs.id),
+        )
+    run_id = EXHAUSTED if position.submissions_done else NOT_STARTED
+    if not position.submissions_done and position.submissions is not None:
+        run_id = identifiers.format_run_id(position.submissions)
     return [at, job_id, run_id]
 
 
-def read_place(parts: list[str]) -> ListPlace:
-    """Read the position in a cursor; raise `Refusal` if it is not a cursor of a job list."""
+def read_position(parts: list[str]) -> JobListPosition:
+    """Read the position in a cursor; raise `ProblemError` if it is not a cursor of a job list."""
     try:
         at, job_id, run_id = parts
-        place = ListPlace(jobs_done=at == DONE, submissions_done=run_id == DONE)
-        if at not in {DONE, BEGIN}:
+        place = JobListPosition(jobs_done=at == EXHAUSTED, submissions_done=run_id == EXHAUSTED)
+        if at not in {EXHAUSTED, NOT_STARTED}:
             read = JobPagePosition(
-                moments.parse(at, field="cursor"), identifiers.read("job_id", job_id)
+                moments.parse(at, field="cursor"), identifiers.parse_id("job_id", job_id)
             )
             place = place._replace(jobs=read)
-        if run_id not in {DONE, BEGIN}:
-            place = place._replace(submissions=identifiers.read("run_id", run_id))
+        if run_id not in {EXHAUSTED, NOT_STARTED}:
+            place = place._replace(submissions=identifiers.parse_id("run_id", run_id))
     except (ValueError, RotaError):
-        raise Refusal(
+        raise ProblemError(
             "malformed_request", "invalid cursor; use `next_cursor` of the previous page"
         ) from None
     return place

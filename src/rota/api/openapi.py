@@ -11,21 +11,21 @@ import msgspec
 
 from rota.api import identifiers
 from rota.api.operations import Operation
-from rota.api.problems import KINDS, MEDIA, Problem, status_name
+from rota.api.problems import PROBLEM_KINDS, PROBLEM_MEDIA_TYPE, Problem, describe_status
 from rota.contract.document_fields import DOCUMENT_STRUCTS, SCHEMA_REF
 
-EVERYWHERE: Final = ("too_many_requests", "internal", "unavailable", "header_too_large")
-WITH_KEY: Final = ("unauthenticated", "not_allowed")
-WITH_BODY: Final = ("malformed_request", "too_large", "unsupported_media_type", "invalid_input")
-WITH_IDEMPOTENCY: Final = ("conflict", "idempotency_key_reused", "malformed_request")
-TITLE: Final = "Rota"
-ABOUT: Final = (
+COMMON_PROBLEMS: Final = ("too_many_requests", "internal", "unavailable", "header_too_large")
+KEY_PROBLEMS: Final = ("unauthenticated", "not_allowed")
+BODY_PROBLEMS: Final = ("malformed_request", "too_large", "unsupported_media_type", "invalid_input")
+IDEMPOTENCY_PROBLEMS: Final = ("conflict", "idempotency_key_reused", "malformed_request")
+API_TITLE: Final = "Rota"
+API_DESCRIPTION: Final = (
     "Distributed cron, job queue and job graphs in one service. Times are RFC 3339 in UTC, "
     "durations ISO 8601 (`15m` is accepted too). Errors are RFC 9457 problems."
 )
 
 
-def document(operations: Sequence[Operation], *, version: str) -> dict[str, Any]:
+def build_document(operations: Sequence[Operation], *, version: str) -> dict[str, Any]:
     """Build the whole document."""
     shapes = list(dict.fromkeys(_shapes(operations)))
     known = [*shapes, Problem, *DOCUMENT_STRUCTS]
@@ -40,7 +40,7 @@ def document(operations: Sequence[Operation], *, version: str) -> dict[str, Any]
             paths.setdefault(path, {})[operation.method.lower()] = described | other
     return {
         "openapi": "3.1.0",
-        "info": {"title": TITLE, "version": version, "description": ABOUT},
+        "info": {"title": API_TITLE, "version": version, "description": API_DESCRIPTION},
         "servers": [{"url": "/"}],
         "security": [{"key": []}],
         "tags": [{"name": tag} for tag in dict.fromkeys(operation.tag for operation in operations)],
@@ -119,7 +119,7 @@ def _path_parameters(operation: Operation) -> list[dict[str, Any]]:
             "name": name,
             "in": "path",
             "required": True,
-            "schema": identifiers.schema(name),
+            "schema": identifiers.build_schema(name),
         }
         for name in operation.parameters
     ]
@@ -157,7 +157,7 @@ def without_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _responses(operation: Operation, by_shape: dict[str, Any]) -> dict[str, Any]:
-    good: dict[str, Any] = {"description": status_name(operation.status)}
+    good: dict[str, Any] = {"description": describe_status(operation.status)}
     if operation.answer is not None:
         good["content"] = {operation.media: {"schema": by_shape[repr(operation.answer)]}}
     elif operation.media != "application/json":
@@ -166,14 +166,14 @@ def _responses(operation: Operation, by_shape: dict[str, Any]) -> dict[str, Any]
         good.setdefault("content", {})[media] = {"schema": _form_of(media)}
     responses = {str(operation.status): good}
     for status in operation.other_statuses:
-        responses[str(status)] = good | {"description": status_name(status)}
+        responses[str(status)] = good | {"description": describe_status(status)}
     by_status: dict[int, list[str]] = {}
-    for code in codes_of(operation):
-        by_status.setdefault(KINDS[code].status, []).append(code)
+    for code in list_problem_codes(operation):
+        by_status.setdefault(PROBLEM_KINDS[code].status, []).append(code)
     for status, codes in sorted(by_status.items()):
         responses[str(status)] = {
-            "description": "; ".join(KINDS[code].title for code in codes),
-            "content": {MEDIA: {"schema": by_shape[repr(Problem)]}},
+            "description": "; ".join(PROBLEM_KINDS[code].title for code in codes),
+            "content": {PROBLEM_MEDIA_TYPE: {"schema": by_shape[repr(Problem)]}},
         }
     return responses
 
@@ -183,17 +183,17 @@ def _form_of(media: str) -> dict[str, Any]:
     return {} if media == "text/event-stream" else {"type": "string"}
 
 
-def codes_of(each: Operation) -> list[str]:
+def list_problem_codes(operation: Operation) -> list[str]:
     """Return every problem code that the operation may return."""
-    codes = [*EVERYWHERE, *each.problems, "invalid_input"]
-    if each.permission is not None:
-        codes += WITH_KEY
-    if each.parameters:
+    codes = [*COMMON_PROBLEMS, *operation.problems, "invalid_input"]
+    if operation.permission is not None:
+        codes += KEY_PROBLEMS
+    if operation.parameters:
         codes.append("not_found")
-    if each.has_body:
-        codes += WITH_BODY
-    if each.method == "POST" and each.scope != "none":
-        codes += WITH_IDEMPOTENCY
-    if each.reveals_secret:
+    if operation.has_body:
+        codes += BODY_PROBLEMS
+    if operation.method == "POST" and operation.scope != "none":
+        codes += IDEMPOTENCY_PROBLEMS
+    if operation.reveals_secret:
         codes.append("secret_shown_once")
     return list(dict.fromkeys(codes))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rota.api.call import Call, Reply
 
-Handle = Callable[["Call"], Awaitable["Reply"]]
+OperationHandler = Callable[["Call"], Awaitable["Reply"]]
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 # Where the statements run. "tenant": one transaction in the tenant's row-level security scope.
 # "platform": a connection for the whole installation. "either": "platform" for a platform key that
@@ -39,7 +39,7 @@ class Operation:
     name: str
     summary: str
     tag: str
-    handle: Handle
+    handle: OperationHandler
     permission: Permission | None
     query: type[Struct] | None = None
     body: Any = None
@@ -54,9 +54,9 @@ class Operation:
     other_statuses: tuple[int, ...] = ()
     scope: Scope = "tenant"
     # Executes the operation in a shared transaction, if it may be batched.
-    gathered: Handle | None = None
+    handle_batched: OperationHandler | None = None
     problems: tuple[str, ...] = ()
-    largest_body: int = 1_000_000
+    body_bytes_max: int = 1_000_000
     media: str = "application/json"
     # Other media types that the caller may request.
     other_media: tuple[str, ...] = ()
@@ -89,12 +89,12 @@ class Catalogue:
 
     def operation(
         self, method: Method, path: str, *, tag: str, permission: Permission | None, **more: Any
-    ) -> Callable[[Handle], Handle]:
+    ) -> Callable[[OperationHandler], OperationHandler]:
         """Declare the decorated function as an operation. Its name becomes the operation id, its
         docstring the summary and description.
         """
 
-        def declare(handle: Handle) -> Handle:
+        def declare(handle: OperationHandler) -> OperationHandler:
             texts = (handle.__doc__ or "").strip().split("\n\n", 1)
             self.operations.append(
                 Operation(

@@ -14,16 +14,16 @@ import msgspec
 from msgspec import Struct
 
 from rota.api.identifiers import is_plain_text
-from rota.api.problems import Refusal
+from rota.api.problems import ProblemError
 
 T = TypeVar("T")
-USUAL: Final = 50
-MOST: Final = 200
-MOST_CURSOR: Final = 500
-MOST_DIGITS: Final = 18
+DEFAULT_PAGE_SIZE: Final = 50
+PAGE_SIZE_MAX: Final = 200
+CURSOR_CHARS_MAX: Final = 500
+CURSOR_DIGITS_MAX: Final = 18
 
 
-class Page(Struct, Generic[T], frozen=True, kw_only=True):
+class ListPage(Struct, Generic[T], frozen=True, kw_only=True):
     """`next_cursor` is null on the last page."""
 
     data: list[T]
@@ -35,24 +35,24 @@ class _Place(Struct, frozen=True, array_like=True):
     place: list[str]
 
 
-def cursor(filters: Any, place: Sequence[str]) -> str:
+def write_cursor(filters: Any, place: Sequence[str]) -> str:
     raw = msgspec.msgpack.encode(_Place(_digest(filters), list(place)))
     return urlsafe_b64encode(raw).decode().rstrip("=")
 
 
-def place_of(text: str | None, filters: Any, *, parts: int = 1) -> list[str] | None:
+def read_cursor(text: str | None, filters: Any, *, parts: int = 1) -> list[str] | None:
     """Return the position in a cursor, which must have this many parts; None at the start of the
     list. Each part is text that the database can store.
     """
     if text is None:
         return None
     try:
-        raw = urlsafe_b64decode(text[:MOST_CURSOR] + "=" * (-len(text) % 4))
+        raw = urlsafe_b64decode(text[:CURSOR_CHARS_MAX] + "=" * (-len(text) % 4))
         position = msgspec.msgpack.decode(raw, type=_Place)
     except (NotBase64, ValueError, msgspec.DecodeError):
         raise _invalid_cursor() from None
     if position.filters != _digest(filters):
-        raise Refusal(
+        raise ProblemError(
             "malformed_request",
             "the cursor belongs to a list with other filters; start again without it",
         )
@@ -61,19 +61,21 @@ def place_of(text: str | None, filters: Any, *, parts: int = 1) -> list[str] | N
     return position.place
 
 
-def _invalid_cursor() -> Refusal:
-    return Refusal("malformed_request", "invalid cursor; use `next_cursor` of the previous page")
+def _invalid_cursor() -> ProblemError:
+    return ProblemError(
+        "malformed_request", "invalid cursor; use `next_cursor` of the previous page"
+    )
 
 
 def _digest(filters: Any) -> bytes:
     return hashlib.sha256(msgspec.json.encode(filters, order="sorted")).digest()[:8]
 
 
-def number_of(place: list[str] | None) -> int:
+def read_number(place: list[str] | None) -> int:
     """Return the number in a position; 0 at the start."""
     if place is None:
         return 0
     (text,) = place
-    if not (text.isascii() and text.isdigit()) or len(text) > MOST_DIGITS:
+    if not (text.isascii() and text.isdigit()) or len(text) > CURSOR_DIGITS_MAX:
         raise _invalid_cursor()
     return int(text)

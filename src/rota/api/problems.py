@@ -34,48 +34,50 @@ from rota.core.errors import (
 )
 from rota.store import idempotency
 
-MEDIA: Final = "application/problem+json"
+PROBLEM_MEDIA_TYPE: Final = "application/problem+json"
 UNAVAILABLE: Final = 503
 # A process notices within two seconds that the database is back.
 OUTAGE_RETRY_AFTER_S: Final = 2
 _INDEX: Final = re.compile(r"\[(\d+)\]")
 
 
-class Kind(NamedTuple):
+class ProblemKind(NamedTuple):
     status: int
     title: str
 
 
-KINDS: Final = {
-    "malformed_request": Kind(400, "Malformed request"),
-    "unauthenticated": Kind(401, "A valid API key is required"),
-    "not_allowed": Kind(403, "The API key's role does not permit this"),
-    "foreign_request": Kind(403, "The request does not come from the dashboard"),
-    "not_found": Kind(404, "Not found"),
-    "method_not_allowed": Kind(405, "Method not allowed"),
-    "not_acceptable": Kind(406, "The requested media type is not available"),
-    "request_timeout": Kind(408, "The request did not arrive in time"),
-    "conflict": Kind(409, "Conflict with the current state"),
-    "illegal_move": Kind(409, "The current state does not allow this"),
-    "already_finished": Kind(409, "Already finished"),
-    "idempotency_in_progress": Kind(409, "The same request is still in progress"),
-    "secret_shown_once": Kind(409, "The secret was shown once and cannot be shown again"),
-    "version_changed": Kind(412, "Changed since the version you read"),
-    "too_large": Kind(413, "The request is too large"),
-    "unsupported_media_type": Kind(415, "The body must be JSON"),
-    "unknown_host": Kind(421, "Host name not allowed"),
-    "invalid_input": Kind(422, "Invalid input"),
-    "invalid_schedule": Kind(422, "Invalid schedule"),
-    "idempotency_key_reused": Kind(422, "The idempotency key was used for a different request"),
-    "too_many_requests": Kind(429, "Too many requests"),
-    "quota_exceeded": Kind(429, "Tenant quota exceeded"),
-    "header_too_large": Kind(431, "The URL or the headers are too large"),
-    "internal": Kind(500, "Unexpected internal error"),
-    "unavailable": Kind(503, "Service temporarily unavailable"),
+PROBLEM_KINDS: Final = {
+    "malformed_request": ProblemKind(400, "Malformed request"),
+    "unauthenticated": ProblemKind(401, "A valid API key is required"),
+    "not_allowed": ProblemKind(403, "The API key's role does not permit this"),
+    "foreign_request": ProblemKind(403, "The request does not come from the dashboard"),
+    "not_found": ProblemKind(404, "Not found"),
+    "method_not_allowed": ProblemKind(405, "Method not allowed"),
+    "not_acceptable": ProblemKind(406, "The requested media type is not available"),
+    "request_timeout": ProblemKind(408, "The request did not arrive in time"),
+    "conflict": ProblemKind(409, "Conflict with the current state"),
+    "illegal_move": ProblemKind(409, "The current state does not allow this"),
+    "already_finished": ProblemKind(409, "Already finished"),
+    "idempotency_in_progress": ProblemKind(409, "The same request is still in progress"),
+    "secret_shown_once": ProblemKind(409, "The secret was shown once and cannot be shown again"),
+    "version_changed": ProblemKind(412, "Changed since the version you read"),
+    "too_large": ProblemKind(413, "The request is too large"),
+    "unsupported_media_type": ProblemKind(415, "The body must be JSON"),
+    "unknown_host": ProblemKind(421, "Host name not allowed"),
+    "invalid_input": ProblemKind(422, "Invalid input"),
+    "invalid_schedule": ProblemKind(422, "Invalid schedule"),
+    "idempotency_key_reused": ProblemKind(
+        422, "The idempotency key was used for a different request"
+    ),
+    "too_many_requests": ProblemKind(429, "Too many requests"),
+    "quota_exceeded": ProblemKind(429, "Tenant quota exceeded"),
+    "header_too_large": ProblemKind(431, "The URL or the headers are too large"),
+    "internal": ProblemKind(500, "Unexpected internal error"),
+    "unavailable": ProblemKind(503, "Service temporarily unavailable"),
 }
 
 
-TOLD: Final[tuple[tuple[type[RotaError], str], ...]] = (
+ERROR_CODES: Final[tuple[tuple[type[RotaError], str], ...]] = (
     (KeyReused, "idempotency_key_reused"),
     (NameTaken, "conflict"),
     (NewerDocument, "conflict"),
@@ -97,7 +99,7 @@ TOLD: Final[tuple[tuple[type[RotaError], str], ...]] = (
 )
 
 
-class FieldError(Struct, frozen=True, kw_only=True):
+class ProblemField(Struct, frozen=True, kw_only=True):
     """The error of one field; `pointer` is a JSON pointer into the request."""
 
     pointer: str
@@ -115,10 +117,10 @@ class Problem(Struct, frozen=True, kw_only=True):
     code: str
     request_id: str
     instance: str
-    errors: list[FieldError] | UnsetType = UNSET
+    errors: list[ProblemField] | UnsetType = UNSET
 
 
-class Refusal(Exception):
+class ProblemError(Exception):
     """An error that exists only in HTTP: a header, a size, a method."""
 
     def __init__(
@@ -127,7 +129,7 @@ class Refusal(Exception):
         detail: str,
         *,
         headers: dict[str, str] | None = None,
-        errors: list[FieldError] | None = None,
+        errors: list[ProblemField] | None = None,
     ) -> None:
         super().__init__(detail)
         self.code = code
@@ -136,52 +138,54 @@ class Refusal(Exception):
         self.errors = errors
 
 
-def refusal_of(error: RotaError) -> Refusal:
+def translate_error(error: RotaError) -> ProblemError:
     """Translate an error with the first matching line of `TOLD`."""
-    for kind, code in TOLD:
+    for kind, code in ERROR_CODES:
         if isinstance(error, kind):
             return _translate(error, code)
-    return Refusal("internal", "unexpected error; search the server's log for the request id")
+    return ProblemError("internal", "unexpected error; search the server's log for the request id")
 
 
-def _translate(error: RotaError, code: str) -> Refusal:
+def _translate(error: RotaError, code: str) -> ProblemError:
     match error:
         case InvalidInput() if code != "idempotency_key_reused":
-            field_error = FieldError(pointer=pointer(error.field), code=code, detail=error.wanted)
-            return Refusal(code, str(error), errors=[field_error])
+            field_error = ProblemField(
+                pointer=build_pointer(error.field), code=code, detail=error.wanted
+            )
+            return ProblemError(code, str(error), errors=[field_error])
         case Unauthenticated():
-            return Refusal(code, str(error), headers={"WWW-Authenticate": "Bearer"})
+            return ProblemError(code, str(error), headers={"WWW-Authenticate": "Bearer"})
         case RateLimitExceeded() | Overloaded():
-            return Refusal(code, str(error), headers=wait(error.retry_after))
+            return ProblemError(code, str(error), headers=build_retry_after(error.retry_after))
         case QuotaExceeded(retry_after=float()):
-            return Refusal(code, str(error), headers=wait(error.retry_after))
+            return ProblemError(code, str(error), headers=build_retry_after(error.retry_after))
         case SecretsUnavailable():
-            return Refusal(code, str(error), headers=wait(60))
+            return ProblemError(code, str(error), headers=build_retry_after(60))
         case Conflict(retry_after=float()):
             busy = "idempotency_in_progress" if error.thing == idempotency.KEY_FIELD else code
-            return Refusal(busy, str(error), headers=wait(error.retry_after))
+            return ProblemError(busy, str(error), headers=build_retry_after(error.retry_after))
         case StoreUnavailable():
             # The reason may name hosts and users, so it is not shown.
             detail = "the database is unavailable; an unacknowledged change may not have happened"
-            return Refusal(code, detail, headers=wait(OUTAGE_RETRY_AFTER_S))
+            return ProblemError(code, detail, headers=build_retry_after(OUTAGE_RETRY_AFTER_S))
         case _:
-            return Refusal(code, str(error))
+            return ProblemError(code, str(error))
 
 
-def wait(seconds: float | None) -> dict[str, str]:
+def build_retry_after(seconds: float | None) -> dict[str, str]:
     """Build Retry-After in whole seconds, at least 1."""
     return {"Retry-After": str(max(1, math.ceil(seconds or 1)))}
 
 
-def headers_of(refusal: Refusal) -> dict[str, str]:
+def build_headers(refusal: ProblemError) -> dict[str, str]:
     """Return the headers of a problem; every 503 has Retry-After."""
-    if KINDS[refusal.code].status != UNAVAILABLE:
+    if PROBLEM_KINDS[refusal.code].status != UNAVAILABLE:
         return refusal.headers
-    return wait(OUTAGE_RETRY_AFTER_S) | refusal.headers
+    return build_retry_after(OUTAGE_RETRY_AFTER_S) | refusal.headers
 
 
-def problem(refusal: Refusal, *, request_id: str, instance: str) -> Problem:
-    kind = KINDS[refusal.code]
+def build_problem(refusal: ProblemError, *, request_id: str, instance: str) -> Problem:
+    kind = PROBLEM_KINDS[refusal.code]
     return Problem(
         type=f"/problems/{refusal.code}",
         title=kind.title,
@@ -194,11 +198,11 @@ def problem(refusal: Refusal, *, request_id: str, instance: str) -> Problem:
     )
 
 
-def pointer(path: str) -> str:
+def build_pointer(path: str) -> str:
     """Convert `jobs[0].schedule.cron` to `/jobs/0/schedule/cron`; `$` is the whole document."""
     parts = _INDEX.sub(r".\1", path).removeprefix("$").split(".")
     return "".join(f"/{part.replace('~', '~0').replace('/', '~1')}" for part in parts if part)
 
 
-def status_name(status: int) -> str:
+def describe_status(status: int) -> str:
     return HTTPStatus(status).phrase

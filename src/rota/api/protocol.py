@@ -15,9 +15,9 @@ from rota.api.connections import (
     BODY_TIMEOUT_S,
     ConnectionEntry,
     ConnectionGuard,
-    Phase,
+    ConnectionPhase,
 )
-from rota.api.problems import KINDS, MEDIA, status_name
+from rota.api.problems import PROBLEM_KINDS, PROBLEM_MEDIA_TYPE, describe_status
 
 HEAD_BYTES_MAX: Final = 16 * 1024
 # More than any operation reads, so that an operation's own response comes first. The excess is the
@@ -142,13 +142,13 @@ class GuardedProtocol(HttpToolsProtocol):
         if entry is None or self._is_refused:
             return
         if self._is_body_open:
-            phase = Phase.BODY
+            phase = ConnectionPhase.BODY
         elif self._request is not None and not self._request.response_complete:
-            phase = Phase.BUSY
+            phase = ConnectionPhase.BUSY
         elif self._head_bytes > 0:
-            phase = Phase.HEAD
+            phase = ConnectionPhase.HEAD
         else:
-            phase = Phase.IDLE
+            phase = ConnectionPhase.IDLE
         if phase is not entry.phase:
             self._guard.enter(entry, phase)
 
@@ -166,16 +166,16 @@ class GuardedProtocol(HttpToolsProtocol):
                 self.abort()
                 return
         self._unset_keepalive_if_required()
-        self.transport.write(refusal_bytes(code, detail))
+        self.transport.write(render_refusal(code, detail))
         if self.transport.can_write_eof():
             self.transport.write_eof()
         if self._entry is not None:
-            self._guard.enter(self._entry, Phase.LINGERING)
+            self._guard.enter(self._entry, ConnectionPhase.LINGERING)
 
 
-def refusal_bytes(code: str, detail: str) -> bytes:
+def render_refusal(code: str, detail: str) -> bytes:
     """Build a complete response that says why the connection is closed."""
-    kind = KINDS[code]
+    kind = PROBLEM_KINDS[code]
     body = msgspec.json.encode(
         {
             "type": f"/problems/{code}",
@@ -186,7 +186,7 @@ def refusal_bytes(code: str, detail: str) -> bytes:
         }
     )
     head = (
-        f"HTTP/1.1 {kind.status} {status_name(kind.status)}\r\ncontent-type: {MEDIA}\r\n"
+        f"HTTP/1.1 {kind.status} {describe_status(kind.status)}\r\ncontent-type: {PROBLEM_MEDIA_TYPE}\r\n"
         f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
     )
     return head.encode("ascii") + body

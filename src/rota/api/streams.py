@@ -9,7 +9,7 @@ from uuid import UUID
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from rota.api.problems import Refusal
+from rota.api.problems import ProblemError
 
 EVENT_STREAM: Final = "text/event-stream"
 STREAM_TIMEOUT_S: Final = 15 * 60.0
@@ -61,7 +61,7 @@ class OpenStreams:
                 detail = (
                     f"limit reached: {limit}, including the live feed and followed logs; close one"
                 )
-                raise Refusal("too_many_requests", detail, headers={"Retry-After": "5"})
+                raise ProblemError("too_many_requests", detail, headers={"Retry-After": "5"})
 
     def _count(self, key_id: UUID, tenant_id: int, change: int) -> None:
         self.count += change

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rota.config.load import load
+from rota.config.loader import load_settings
 from rota.config.settings import Settings
 
 NO_FLAGS: Mapping[str, Mapping[str, Any]] = {}
@@ -16,4 +16,4 @@ def settings_for(
 ) -> Settings:
     """Load and validate the settings; raises `InvalidSetting`."""
     database = {"database": {"data": str(data) if data else None}}
-    return load(environment=os.environ, file=config, flags=database | dict(flags))
+    return load_settings(environment=os.environ, file=config, flags=database | dict(flags))

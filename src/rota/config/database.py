@@ -6,16 +6,16 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from rota.config.declaring import DAY, FOREVER, HOUR, MILLISECOND, MINUTE, SECOND, span, text
+from rota.config.declarations import DAY, FOREVER, HOUR, MILLISECOND, MINUTE, SECOND, span, text
 
-DATABASE_URL = r"^postgres(ql)?://\S+\Z"
+DATABASE_URL_PATTERN = r"^postgres(ql)?://\S+\Z"
 
 
-class Database(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class DatabaseSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The PostgreSQL database that stores all data."""
 
     url: Annotated[
-        Annotated[str, Meta(pattern=DATABASE_URL)] | None,
+        Annotated[str, Meta(pattern=DATABASE_URL_PATTERN)] | None,
         text(
             "a URL such as postgresql://user@host:5432/name",
             "PostgreSQL server, version 15 or newer. If the URL names several hosts "

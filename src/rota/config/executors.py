@@ -10,7 +10,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct, field
 
-from rota.config.declaring import (
+from rota.config.declarations import (
     MINUTE,
     SECOND,
     TenantNames,
@@ -23,7 +23,7 @@ from rota.config.declaring import (
 from rota.core.tenancy import DEFAULT_TENANTS
 
 
-class Channel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ChannelSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A service to which `notify` jobs send messages."""
 
     url: Annotated[
@@ -49,7 +49,7 @@ class Channel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return f"{type(self).__name__}(url='***', allow_to={self.allow_to}, …)"
 
 
-class Webhook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class WebhookSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The secrets that sign the requests of `webhook` jobs."""
 
     secrets: Annotated[
@@ -77,7 +77,7 @@ class Webhook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return f"{type(self).__name__}(secrets='***', hosts={self.hosts})"
 
 
-class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PlaceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A folder, bucket or remote machine that `sync` jobs may read and write."""
 
     url: Annotated[
@@ -136,7 +136,7 @@ class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return f"{type(self).__name__}(url='***', read_only={self.read_only}, …)"
 
 
-class Connection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ConnectionSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A database or object store that `sql` and `etl` jobs may use."""
 
     url: Annotated[
@@ -158,7 +158,7 @@ class Connection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return f"{type(self).__name__}(url='***', read_only={self.read_only})"
 
 
-class Executors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ExecutorSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the built-in executors of a worker may do. Only the worker's own settings decide this,
     never the API.
     """
@@ -225,7 +225,7 @@ class Executors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = DEFAULT_TENANTS
     channels: Annotated[
-        dict[str, Channel],
+        dict[str, ChannelSettings],
         text(
             "a table of channels by name",
             "Channels of `notify` jobs. Default: none, and the kind is disabled.",
@@ -233,7 +233,7 @@ class Executors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = field(default_factory=dict)
     webhooks: Annotated[
-        dict[str, Webhook],
+        dict[str, WebhookSettings],
         text(
             "a table of webhooks by name",
             "Signing secrets of `webhook` jobs. Default: none, and the kind is disabled.",
@@ -241,14 +241,14 @@ class Executors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = field(default_factory=dict)
     places: Annotated[
-        dict[str, Place],
+        dict[str, PlaceSettings],
         text(
             "a table of places by name",
             "Places that `sync` jobs may read and write. Default: none, and the kind is disabled.",
         ),
     ] = field(default_factory=dict)
     connections: Annotated[
-        dict[str, Connection],
+        dict[str, ConnectionSettings],
         text(
             "a table of connections by name",
             "Connections of `sql` and `etl` jobs. A worker without connections and without "

@@ -12,15 +12,15 @@ from typing import Any, cast, get_args
 import msgspec
 from msgspec import inspect
 
-from rota.config.declaring import FOREVER
+from rota.config.declarations import FOREVER
 from rota.config.settings import Settings
 from rota.core.time.durations import to_words
 
-PREFIX = "ROTA_"
+VARIABLE_PREFIX = "ROTA_"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class SettingField:
     """One setting. `wanted` completes the sentence "must be …". A field without a name is a whole
     section that consists of named resources.
     """
@@ -39,7 +39,7 @@ class Field:
 
     @property
     def variable(self) -> str:
-        return f"{PREFIX}{self.path.replace('.', '__')}".upper()
+        return f"{VARIABLE_PREFIX}{self.path.replace('.', '__')}".upper()
 
     @property
     def is_secret(self) -> bool:
@@ -67,7 +67,9 @@ class Field:
                 )
                 if self.extra["forever"]:
                     return f'"forever", or a duration from {shortest} to {longest}, such as "5m"'
-                return f"a duration from {shortest} to {longest}, such as {spelling(self.default)}"
+                return (
+                    f"a duration from {shortest} to {longest}, such as {spell_value(self.default)}"
+                )
             case _:
                 return str(self.extra["wanted"])
 
@@ -77,61 +79,61 @@ class Field:
         return get_args(self.annotation.__origin__)
 
 
-def all_fields() -> tuple[Field, ...]:
+def list_fields() -> tuple[SettingField, ...]:
     sections = msgspec.structs.fields(Settings)
     return (
         *(
-            field_of(section.name, setting)
+            build_field(section.name, setting)
             for section in sections
             if is_section(section)
             for setting in msgspec.structs.fields(section.type)
         ),
         *(
-            replace(field_of(section.name, section), name="")
+            replace(build_field(section.name, section), name="")
             for section in sections
             if not is_section(section)
         ),
     )
 
 
-def is_section(given: msgspec.structs.FieldInfo) -> bool:
-    return isinstance(given.type, type)
+def is_section(info: msgspec.structs.FieldInfo) -> bool:
+    return isinstance(info.type, type)
 
 
-def default_of(given: msgspec.structs.FieldInfo) -> object:
+def read_default(info: msgspec.structs.FieldInfo) -> object:
     """Return the default: an empty table for a table, `NODEFAULT` for a required setting."""
-    factory = given.default_factory
-    return given.default if factory is msgspec.NODEFAULT else factory()
+    factory = info.default_factory
+    return info.default if factory is msgspec.NODEFAULT else factory()
 
 
-def named_fields(field: Field, name: str) -> dict[str, Field]:
+def named_fields(field: SettingField, name: str) -> dict[str, SettingField]:
     """Return the settings of one resource in a table of named resources."""
-    kind = kind_named(field)
-    fields = (field_of(f"{field.path}.{name}", info) for info in msgspec.structs.fields(kind))
+    kind = find_resource_type(field)
+    fields = (build_field(f"{field.path}.{name}", info) for info in msgspec.structs.fields(kind))
     return {inner.name: inner for inner in fields}
 
 
-def kind_named(field: Field) -> type[msgspec.Struct]:
+def find_resource_type(field: SettingField) -> type[msgspec.Struct]:
     """Return the type of the resources in a table."""
     value_type = cast("inspect.DictType", field.type).value_type
     return cast("inspect.StructType", value_type).cls
 
 
-def field_of(section: str, given: msgspec.structs.FieldInfo) -> Field:
-    meta = next(item for item in given.type.__metadata__ if isinstance(item, msgspec.Meta))
-    type_ = inspect.type_info(given.type)
-    return Field(
+def build_field(section: str, info: msgspec.structs.FieldInfo) -> SettingField:
+    meta = next(item for item in info.type.__metadata__ if isinstance(item, msgspec.Meta))
+    type_ = inspect.type_info(info.type)
+    return SettingField(
         section=section,
-        name=given.name,
-        annotation=given.type,
+        name=info.name,
+        annotation=info.type,
         type=type_.type if isinstance(type_, inspect.Metadata) else type_,
         extra=meta.extra or {},
-        default=default_of(given),
+        default=read_default(info),
         meaning=meta.description or "",
     )
 
 
-def spelling(value: object) -> str:
+def spell_value(value: object) -> str:
     """Spell a value as in the TOML file."""
     match value:
         case None | msgspec.NODEFAULT:
@@ -139,18 +141,18 @@ def spelling(value: object) -> str:
         case bool():
             return str(value).lower()
         case timedelta():
-            return '"forever"' if value == FOREVER else f'"{short(value)}"'
+            return '"forever"' if value == FOREVER else f'"{spell_duration(value)}"'
         case str() | Path():
             return f'"{value}"'
         case dict():
             return "{}"  # the only default of a table
         case tuple():
-            return f"[{', '.join(map(spelling, value))}]"
+            return f"[{', '.join(map(spell_value, value))}]"
         case _:
             return str(value)
 
 
-def short(length: timedelta) -> str:
+def spell_duration(length: timedelta) -> str:
     """Spell a duration in its largest whole unit: `30d`, `90s`, `250ms`."""
     for unit, letter in (("days", "d"), ("hours", "h"), ("minutes", "m"), ("seconds", "s")):
         count, rest = divmod(length, timedelta(**{unit: 1}))
@@ -159,7 +161,7 @@ def short(length: timedelta) -> str:
     return f"{length // timedelta(milliseconds=1)}ms"
 
 
-FIELDS = {field.path: field for field in all_fields()}
+FIELDS = {field.path: field for field in list_fields()}
 SECTIONS = {info.name: info.type for info in msgspec.structs.fields(Settings) if is_section(info)}
 # Sections that are tables of named resources.
 TABLES = {field.section: field for field in FIELDS.values() if not field.name}

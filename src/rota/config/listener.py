@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from msgspec import Struct
 
-from rota.config.declaring import MINUTE, SECOND, choice, number, span, text
+from rota.config.declarations import MINUTE, SECOND, choice, number, span, text
 
 
 class ListenerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -5,10 +5,10 @@ from typing import Annotated
 
 from msgspec import Struct
 
-from rota.config.declaring import DAY, span
+from rota.config.declarations import DAY, span
 
 
-class Retention(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class RetentionSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How long history is kept. Runs are deleted by the day, audit entries by the month."""
 
     runs: Annotated[

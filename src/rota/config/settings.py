@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
-from rota.config.database import Database
-from rota.config.declaring import (
+from rota.config.database import DatabaseSettings
+from rota.config.declarations import (
     DAY,
     HOUR,
     MILLISECOND,
@@ -26,20 +26,20 @@ from rota.config.declaring import (
     tenant_list,
     text,
 )
-from rota.config.executors import Executors
+from rota.config.executors import ExecutorSettings
 from rota.config.listener import ListenerSettings
-from rota.config.retention import Retention
-from rota.config.sources import Source
+from rota.config.retention import RetentionSettings
+from rota.config.sources import SourceSettings
 from rota.core.tenancy import DEFAULT_TENANTS
 from rota.core.time.durations import to_words
 
-COLLECTOR_URL = r"^https?://[^\s@]+\Z"
-HEADER = r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}: ?[ -~]{1,4096}\Z"
+COLLECTOR_URL_PATTERN = r"^https?://[^\s@]+\Z"
+HEADER_PATTERN = r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}: ?[ -~]{1,4096}\Z"
 VARIABLE_PATTERN = r"^([A-Za-z_][A-Za-z0-9_]*\*?|\*)\Z"
-QUEUE_NAME = r"^[a-z0-9][a-z0-9._-]{0,62}\Z"
+QUEUE_NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]{0,62}\Z"
 
 
-class Scheduler(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SchedulerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A scheduler process. It leases shards and fires their due ticks."""
 
     lease: Annotated[
@@ -77,11 +77,11 @@ class Scheduler(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 500
 
 
-class Worker(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class WorkerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A worker process. It claims runs and executes them."""
 
     queues: Annotated[
-        tuple[Annotated[str, Meta(pattern=QUEUE_NAME)], ...],
+        tuple[Annotated[str, Meta(pattern=QUEUE_NAME_PATTERN)], ...],
         text(
             "a list of queue names: 1 to 63 characters of a-z, 0-9, dot, dash and underscore, "
             "starting with a letter or digit",
@@ -98,7 +98,7 @@ class Worker(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         tenant_list("Tenants whose runs the worker executes."),
     ] = DEFAULT_TENANTS
     queue_tenants: Annotated[
-        dict[Annotated[str, Meta(pattern=QUEUE_NAME)], TenantNames],
+        dict[Annotated[str, Meta(pattern=QUEUE_NAME_PATTERN)], TenantNames],
         text(
             f"a table of queue names, each with {TENANT_LIST}",
             "Tenants whose runs the worker executes from a queue, if they differ from "
@@ -203,7 +203,7 @@ class Worker(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = 5 * MINUTE
 
 
-class Api(ListenerSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ApiSettings(ListenerSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The HTTP API and the dashboard."""
 
     host: Annotated[
@@ -275,7 +275,7 @@ class Api(ListenerSettings, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ] = 8
 
 
-class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class LogSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The log that the processes write to stderr."""
 
     level: Annotated[
@@ -288,11 +288,11 @@ class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = "text"
 
 
-class Traces(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TraceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """OpenTelemetry traces. They require the extra `otel`."""
 
     endpoint: Annotated[
-        Annotated[str, Meta(pattern=COLLECTOR_URL)] | None,
+        Annotated[str, Meta(pattern=COLLECTOR_URL_PATTERN)] | None,
         text(
             "a URL without a password, such as http://localhost:4318",
             "URL of a collector that accepts OTLP over HTTP. Without a path, Rota appends "
@@ -319,7 +319,7 @@ class Traces(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = "rota"
     headers: Annotated[
-        tuple[Annotated[str, Meta(pattern=HEADER)], ...],
+        tuple[Annotated[str, Meta(pattern=HEADER_PATTERN)], ...],
         text(
             'a list of headers such as "authorization: ${COLLECTOR_KEY}"',
             "Headers that Rota sends to the collector with every request. Default: [].",
@@ -333,16 +333,16 @@ class Traces(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    database: Database = field(default_factory=Database)
-    scheduler: Scheduler = field(default_factory=Scheduler)
-    worker: Worker = field(default_factory=Worker)
-    executors: Executors = field(default_factory=Executors)
-    api: Api = field(default_factory=Api)
-    retention: Retention = field(default_factory=Retention)
-    log: Log = field(default_factory=Log)
-    traces: Traces = field(default_factory=Traces)
+    database: DatabaseSettings = field(default_factory=DatabaseSettings)
+    scheduler: SchedulerSettings = field(default_factory=SchedulerSettings)
+    worker: WorkerSettings = field(default_factory=WorkerSettings)
+    executors: ExecutorSettings = field(default_factory=ExecutorSettings)
+    api: ApiSettings = field(default_factory=ApiSettings)
+    retention: RetentionSettings = field(default_factory=RetentionSettings)
+    log: LogSettings = field(default_factory=LogSettings)
+    traces: TraceSettings = field(default_factory=TraceSettings)
     sources: Annotated[
-        dict[str, Source],
+        dict[str, SourceSettings],
         text(
             "a table of sources by name",
             "Sources of events. Default: none.",
@@ -351,12 +351,12 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = field(default_factory=dict)
 
 
-def contradictions(settings: Settings) -> Iterator[tuple[str, str]]:
+def find_contradictions(settings: Settings) -> Iterator[tuple[str, str]]:
     """Yield settings that contradict each other: the path of one, and what it must be."""
-    yield from lease_contradictions(
+    yield from find_lease_contradictions(
         "scheduler", settings.scheduler, "renew_every", settings.scheduler.renew_every
     )
-    yield from lease_contradictions(
+    yield from find_lease_contradictions(
         "worker", settings.worker, "beat_every", settings.worker.beat_every
     )
     for queue in settings.worker.queue_tenants:
@@ -370,8 +370,8 @@ def contradictions(settings: Settings) -> Iterator[tuple[str, str]]:
         yield "worker.breaker_longest", f"at least worker.breaker_pause, {minimum}"
 
 
-def lease_contradictions(
-    section: str, holder: Scheduler | Worker, renewal: str, every: timedelta
+def find_lease_contradictions(
+    section: str, holder: SchedulerSettings | WorkerSettings, renewal: str, every: timedelta
 ) -> Iterator[tuple[str, str]]:
     """Yield violations of a lease's safety margins (F21: flapping leases).
 

@@ -17,12 +17,12 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
-from rota.config.declaring import HOUR, MILLISECOND, SECOND, choice, number, span, text
+from rota.config.declarations import HOUR, MILLISECOND, SECOND, choice, number, span, text
 
-KIND = r"^[a-z][a-z0-9_]{0,62}\Z"
+KIND_PATTERN = r"^[a-z][a-z0-9_]{0,62}\Z"
 
 
-class Source(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SourceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A source of events. Of all schedulers that have it in their settings, one reads it."""
 
     kind: Annotated[
@@ -31,7 +31,7 @@ class Source(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "a kind of source: postgres_table, folder, kafka, redis_streams, nats, or one from a "
             "plug-in",
             "Kind of the source. Required.",
-            pattern=KIND,
+            pattern=KIND_PATTERN,
         ),
     ]
     tenant: Annotated[

@@ -64,7 +64,7 @@ class Source(Protocol):
     async def open(self, position: str | None) -> None:
         """Connect, and continue after this position."""
 
-    async def read(self, *, most: int, within: timedelta) -> Batch:
+    async def read(self, *, limit: int, within: timedelta) -> Batch:
         """Return the next events; an empty batch if none arrived in time."""
 
     async def acknowledge(self, position: str) -> None:

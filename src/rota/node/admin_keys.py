@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from rota.api.dashboard import logins as cookies
-from rota.config.database import Database
+from rota.config.database import DatabaseSettings
 from rota.config.settings import Settings
 from rota.core import api_keys
 from rota.core.access import Role
@@ -61,7 +61,10 @@ async def make_setup_link(settings: Settings, *, tenant: str = "default") -> Set
         reach_database(settings.database, name="rota setup-link") as conn,
         transaction(conn),
     ):
-        key_id, ticket = await _new_id(conn), cookies.secret_text(os.urandom(cookies.BYTES))
+        key_id, ticket = (
+            await _new_id(conn),
+            cookies.encode_secret(os.urandom(cookies.SECRET_BYTES)),
+        )
         new = NewKey(
             id=key_id,
             tenant_id=(await interning.find_tenant_ids(conn, [tenant]))[tenant],
@@ -72,13 +75,13 @@ async def make_setup_link(settings: Settings, *, tenant: str = "default") -> Set
         )
         await keys.create_key(conn, new)
         ends = await logins.create_ticket(
-            conn, digest=cookies.digest_of(ticket), key_id=key_id, lifetime=LINK_LIFETIME
+            conn, digest=cookies.digest_secret(ticket), key_id=key_id, lifetime=LINK_LIFETIME
         )
     return SetupLink(f"/login#ticket={ticket}", ends)
 
 
 @asynccontextmanager
-async def reach_database(settings: Database, *, name: str) -> AsyncIterator[Connection]:
+async def reach_database(settings: DatabaseSettings, *, name: str) -> AsyncIterator[Connection]:
     """Connect to the database of an existing installation; create and migrate nothing."""
     async with AsyncExitStack() as stack:
         url = settings.url

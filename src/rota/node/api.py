@@ -19,16 +19,16 @@ from typing import Final, NamedTuple
 import uvicorn
 from starlette.types import ASGIApp
 
-from rota.api.admission import Admission, Rate, Rates, VerifiedSenders
+from rota.api.admission import CredentialVerifier, RateLimiter, RequestRate, VerifiedSenders
 from rota.api.app import make_app
-from rota.api.call import Service as ApiService
+from rota.api.batched_writes import CommitBatchers, ServedKindsCache
+from rota.api.call import ApiService as ApiService
 from rota.api.connections import ConnectionGuard
-from rota.api.doors import Doors, Limits
-from rota.api.gathered import Gathered, Served
 from rota.api.guarded_pool import GuardedPool
+from rota.api.pipeline import RequestPipeline, RequestRates
 from rota.api.protocol import GuardedProtocol
 from rota.api.streams import OpenStreams
-from rota.config.settings import Api, Settings
+from rota.config.settings import ApiSettings, Settings
 from rota.core.errors import InvalidSetting
 from rota.core.ids import build_id
 from rota.engine.dispatch.hints import HintSender
@@ -120,7 +120,7 @@ async def open_api(
     async with AsyncExitStack() as stack:
         key_file = await first_key(settings, access, ground)
         connections = open_pool(access, size=api.connections, skip_reset=True)
-        clock, batcher = ground.database_clock, Gathered()
+        clock, batcher = ground.database_clock, CommitBatchers()
         clocks = await stack.enter_async_context(open_clock_monitor(access, ground))
         pool = guard(await stack.enter_async_context(connections), clocks, batcher)
         hint_connection = DedicatedConnection(access)
@@ -135,22 +135,22 @@ async def open_api(
             new_id=lambda: build_id(clock.now(), ground.rng.randbytes(10)),
             hint=hint_sender.send_hint,
             random_bytes=os.urandom,
-            master=master_key(settings),
+            master_key=master_key(settings),
             meter=meter,
             traces=traces,
             feed=feed,
-            gathered=batcher,
-            served=Served(monotonic=clock.monotonic),
+            batchers=batcher,
+            served_kinds=ServedKindsCache(monotonic=clock.monotonic),
             streams=OpenStreams(),
             log_tails=LogTails(pool, clock=clock),
             clock_is_wrong=lambda: clocks.monitor.is_beyond_limit,
             login_idle=api.login_idle,
         )
         stack.callback(service.off_loop.close)
-        pipeline = Doors(
+        pipeline = RequestPipeline(
             service=service,
-            admission=Admission(pool=pool, monotonic=clock.monotonic, now=clock.now),
-            rates=Rates(monotonic=clock.monotonic),
+            admission=CredentialVerifier(pool=pool, monotonic=clock.monotonic, now=clock.now),
+            rates=RateLimiter(monotonic=clock.monotonic),
             senders=VerifiedSenders(monotonic=clock.monotonic),
             limits=limits_of(api),
             report=lambda request_id, error: ground.emit(
@@ -186,14 +186,14 @@ async def open_api(
         yield Open(tiers, url_of(api, api_socket), key_file, health_url)
 
 
-def limits_of(api: Api) -> Limits:
-    per_key = Rate(api.requests_per_second, api.burst)
-    return Limits(
+def limits_of(api: ApiSettings) -> RequestRates:
+    per_key = RequestRate(api.requests_per_second, api.burst)
+    return RequestRates(
         key=per_key,
-        tenant=Rate(TENANT_FACTOR * per_key.per_second, TENANT_FACTOR * per_key.burst),
+        tenant=RequestRate(TENANT_FACTOR * per_key.per_second, TENANT_FACTOR * per_key.burst),
         # Enough for people, too few for guessing keys.
-        address=Rate(api.unknown_per_second, BURST_FACTOR * api.unknown_per_second),
-        hook=Rate(api.hook_per_second, BURST_FACTOR * api.hook_per_second),
+        address=RequestRate(api.unknown_per_second, BURST_FACTOR * api.unknown_per_second),
+        hook=RequestRate(api.hook_per_second, BURST_FACTOR * api.hook_per_second),
     )
 
 
@@ -213,15 +213,18 @@ def local_url(url: str) -> str:
     return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
 
 
-def guard(pool: Pool, clocks: OpenClockMonitor, gathered: Gathered) -> GuardedPool:
+def guard(pool: Pool, clocks: OpenClockMonitor, gathered: CommitBatchers) -> GuardedPool:
     """Wrap the pool, so that requests fail fast while the database is silent."""
     guarded = GuardedPool(pool, monotonic=clocks.monitor.clock.monotonic)
-    guarded.on_lost, guarded.check = gathered.refuse_waiting, clocks.pulse.wake
-    clocks.monitor.on_response, clocks.monitor.on_outage = guarded.answered, guarded.lost
+    guarded.on_lost, guarded.check = gathered.fail_pending, clocks.pulse.wake
+    clocks.monitor.on_response, clocks.monitor.on_outage = (
+        guarded.record_reply,
+        guarded.record_outage,
+    )
     return guarded
 
 
-def refuse_open_door(api: Api) -> None:
+def refuse_open_door(api: ApiSettings) -> None:
     """Reject an address beyond loopback without TLS, unless `api.insecure_http` is set."""
     if (api.tls_certificate is None) != (api.tls_key is None):
         raise InvalidSetting(
@@ -236,13 +239,13 @@ def refuse_open_door(api: Api) -> None:
     raise InvalidSetting("api.host", api.host, wanted)
 
 
-def url_of(api: Api, listening: socket.socket) -> str:
+def url_of(api: ApiSettings, listening: socket.socket) -> str:
     port = listening.getsockname()[1]
     host = f"[{api.host}]" if ":" in api.host else api.host
     return f"{'http' if api.tls_certificate is None else 'https'}://{host}:{port}"
 
 
-def make_server(app: ASGIApp, api: Api, guard: ConnectionGuard) -> "Server":
+def make_server(app: ASGIApp, api: ApiSettings, guard: ConnectionGuard) -> "Server":
     config = uvicorn.Config(
         app,
         http=GuardedProtocol,

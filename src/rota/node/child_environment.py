@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from rota.config.references import REFERENCE, VARIABLE
+from rota.config.secret_references import REFERENCE, VARIABLE
 from rota.config.settings import Settings
 from rota.core.child_environment import (
     CLIENT_VARIABLES,

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from rota.api.addresses import Network, TrustedProxies
-from rota.api.call import Service
+from rota.api.call import ApiService
 from rota.api.connections import ConnectionGuard, ConnectionLimits, GuardedSocket
-from rota.api.hosts import EVERY_HOST, AllowedHosts
-from rota.api.resources.service import unreadiness_of
-from rota.config.settings import Api
+from rota.api.hosts import ANY_HOST, AllowedHosts
+from rota.api.resources.service import explain_unready
+from rota.config.settings import ApiSettings
 from rota.core.errors import InvalidSetting
 from rota.runtime.descriptors import ensure_descriptors
 from rota.runtime.health import (
@@ -32,7 +32,7 @@ READINESS_SILENCE_MAX_S: Final = 5.0
 
 
 def make_guard(
-    api: Api, proxies: TrustedProxies, *, monotonic: Callable[[], float]
+    api: ApiSettings, proxies: TrustedProxies, *, monotonic: Callable[[], float]
 ) -> ConnectionGuard:
     """Create the connection guard of the API, within the process's limit of open files."""
     allowed = ensure_descriptors(api.client_connections + DESCRIPTORS_RESERVED)
@@ -45,7 +45,7 @@ def make_guard(
     return ConnectionGuard(limits, monotonic=monotonic, proxies=proxies)
 
 
-def read_proxies(api: Api) -> TrustedProxies:
+def read_proxies(api: ApiSettings) -> TrustedProxies:
     return TrustedProxies(map(read_network, api.trusted_proxies), header=api.proxy_header)
 
 
@@ -57,13 +57,13 @@ def read_network(text: str) -> Network:
         raise InvalidSetting("api.trusted_proxies", text, wanted) from None
 
 
-def read_hosts(api: Api) -> AllowedHosts:
+def read_hosts(api: ApiSettings) -> AllowedHosts:
     """Return the allowed host names. Without a list, an API on loopback allows only its own host,
     so that no web page can reach it through DNS rebinding.
     """
     if api.allowed_hosts:
         return AllowedHosts(api.allowed_hosts)
-    return AllowedHosts([api.host] if is_loopback(api.host) else [EVERY_HOST])
+    return AllowedHosts([api.host] if is_loopback(api.host) else [ANY_HOST])
 
 
 def is_loopback(host: str) -> bool:
@@ -76,7 +76,7 @@ def is_loopback(host: str) -> bool:
 
 
 @contextlib.contextmanager
-def listen(api: Api, guard: ConnectionGuard) -> Iterator[socket.socket]:
+def listen(api: ApiSettings, guard: ConnectionGuard) -> Iterator[socket.socket]:
     """Open the socket of the API, before it is announced as ready."""
     family = socket.AF_INET6 if ":" in api.host else socket.AF_INET
     # An explicit protocol: asyncio sets TCP_NODELAY only then, and without it every response waits
@@ -96,7 +96,7 @@ def listen(api: Api, guard: ConnectionGuard) -> Iterator[socket.socket]:
 
 
 @contextlib.contextmanager
-def serve_probes(api: Api, checks: Mapping[str, ProbeCheck]) -> Iterator[str | None]:
+def serve_probes(api: ApiSettings, checks: Mapping[str, ProbeCheck]) -> Iterator[str | None]:
     """Answer health probes on a separate listener, and yield its URL; None if it is off."""
     if api.health_listen == "off":
         yield None
@@ -117,7 +117,7 @@ def serve_probes(api: Api, checks: Mapping[str, ProbeCheck]) -> Iterator[str | N
 
 
 def make_checks(
-    service: Service, heartbeat: LoopHeartbeat, *, is_stopping: Callable[[], bool]
+    service: ApiService, heartbeat: LoopHeartbeat, *, is_stopping: Callable[[], bool]
 ) -> dict[str, ProbeCheck]:
     """Create the checks of the probes. They run in the listener's thread and only read."""
 
@@ -127,7 +127,7 @@ def make_checks(
     def check_readiness() -> ProbeAnswer:
         if is_stopping():
             return ProbeAnswer("the process is stopping")
-        problem = unreadiness_of(service)
+        problem = explain_unready(service)
         if problem is not None:
             return ProbeAnswer(problem)
         return check_loop(heartbeat, READINESS_SILENCE_MAX_S)

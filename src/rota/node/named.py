@@ -1,13 +1,13 @@
 """Builds the executors that use named resources (connections, channels, places) from the settings.
 
-It resolves secret references (config/references.py) when a worker starts, so that a missing one
+It resolves secret references (config/secret_references.py) when a worker starts, so that a missing one
 prevents the start instead of failing runs later.
 """
 
 from collections.abc import Mapping
 
-from rota.config.executors import Executors
-from rota.config.references import resolve
+from rota.config.executors import ExecutorSettings
+from rota.config.secret_references import resolve_references
 from rota.executors.http import Guard, WebhookExecutor, signing
 from rota.executors.notify import Channel, NotifyExecutor
 from rota.executors.sql import (
@@ -21,10 +21,10 @@ from rota.executors.sql import (
 from rota.executors.sync import Place, SyncExecutor
 
 
-def notify_of(settings: Executors, environment: Mapping[str, str]) -> NotifyExecutor:
+def notify_of(settings: ExecutorSettings, environment: Mapping[str, str]) -> NotifyExecutor:
     channels = {
         name: Channel(
-            url=resolve(
+            url=resolve_references(
                 channel.url, field=f"executors.channels.{name}.url", environment=environment
             ),
             allow_to=channel.allow_to,
@@ -36,12 +36,14 @@ def notify_of(settings: Executors, environment: Mapping[str, str]) -> NotifyExec
     return NotifyExecutor(channels)
 
 
-def sql_of(settings: Executors, environment: Mapping[str, str]) -> tuple[SqlExecutor, EtlExecutor]:
+def sql_of(
+    settings: ExecutorSettings, environment: Mapping[str, str]
+) -> tuple[SqlExecutor, EtlExecutor]:
     """Build the `sql` and `etl` executors, which share connections and a data folder."""
     connections = Connections(
         Connection(
             name=name,
-            url=resolve(
+            url=resolve_references(
                 one.url, field=f"executors.connections.{name}.url", environment=environment
             ),
             read_only=one.read_only,
@@ -60,24 +62,31 @@ def sql_of(settings: Executors, environment: Mapping[str, str]) -> tuple[SqlExec
 
 
 def webhook_of(
-    settings: Executors, environment: Mapping[str, str], guard: Guard
+    settings: ExecutorSettings, environment: Mapping[str, str], guard: Guard
 ) -> WebhookExecutor:
     webhooks = {}
     for name, webhook in settings.webhooks.items():
         field = f"executors.webhooks.{name}.secrets"
-        secrets = [resolve(text, field=field, environment=environment) for text in webhook.secrets]
+        secrets = [
+            resolve_references(text, field=field, environment=environment)
+            for text in webhook.secrets
+        ]
         webhooks[name] = signing(secrets, hosts=webhook.hosts, tenants=webhook.tenants, field=field)
     return WebhookExecutor(webhooks, guard=guard, guard_tenants=settings.http_allow_tenants)
 
 
-def sync_of(settings: Executors, environment: Mapping[str, str]) -> SyncExecutor:
+def sync_of(settings: ExecutorSettings, environment: Mapping[str, str]) -> SyncExecutor:
     places = []
     for name, place in settings.places.items():
         field = f"executors.places.{name}"
 
         def resolve_option(setting: str, text: str | None, field: str = field) -> str | None:
             path = f"{field}.{setting}"
-            return None if text is None else resolve(text, field=path, environment=environment)
+            return (
+                None
+                if text is None
+                else resolve_references(text, field=path, environment=environment)
+            )
 
         places.append(
             Place(

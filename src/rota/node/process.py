@@ -8,8 +8,8 @@ from datetime import timedelta
 from random import Random
 from typing import Final
 
-from rota.config.database import Database as DatabaseSettings
-from rota.config.settings import Log as LogSettings
+from rota.config.database import DatabaseSettings as DatabaseSettings
+from rota.config.settings import LogSettings as LogSettings
 from rota.config.settings import Settings
 from rota.core.clock import ClockSource
 from rota.core.log_events import EngineEvent

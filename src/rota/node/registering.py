@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from rota.api import identifiers, views
-from rota.api.changes import changes
+from rota.api.job_differences import compare_jobs
 from rota.contract.documents import read_input
 from rota.contract.job import JobDraft
 from rota.contract.job_drafts import build_spec
@@ -74,12 +74,12 @@ async def note(
         actor=f"app {app.name} on {socket.gethostname()}",
         action="job.create",
         thing="job",
-        thing_id=identifiers.job(job.id),
+        thing_id=identifiers.format_job_id(job.id),
         after={"name": name, "app": app.name, "version": job.version},
         origin=ChangeOrigin.CODE,
     )
     if declared.before is not None:
-        different = changes(views.job_view(declared.before), views.job_view(job))
+        different = compare_jobs(views.build_job_view(declared.before), views.build_job_view(job))
         entry = replace(entry, action="job.update", before=different.before, after=different.after)
     # The bulk statement: the single one uses `returning`, and a worker may not read the audit log.
     await audit.record_changes(conn, [entry])

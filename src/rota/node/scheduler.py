@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, NamedTuple
 
-from rota.config.settings import Scheduler, Settings
+from rota.config.settings import SchedulerSettings, Settings
 from rota.core.ids import build_id
 from rota.core.lease import Lease
 from rota.engine.dispatch.hints import HintListener, HintSender
@@ -134,7 +134,9 @@ async def open_scheduler(
         yield scheduler_tiers(settings.scheduler, ground, parts)
 
 
-def scheduler_tiers(settings: Scheduler, ground: ServiceContext, parts: Parts) -> list[Tier]:
+def scheduler_tiers(
+    settings: SchedulerSettings, ground: ServiceContext, parts: Parts
+) -> list[Tier]:
     """Build the tiers of a scheduler, in the order in which they stop."""
     connections = parts.lines
     reader_pulse, hint_pulse, calendars_pulse = Pulse(), Pulse(), Pulse()
@@ -183,7 +185,7 @@ def scheduler_tiers(settings: Scheduler, ground: ServiceContext, parts: Parts) -
 
 
 def firing(
-    settings: Scheduler, ground: ServiceContext, parts: Parts, fired: NotifyQueues
+    settings: SchedulerSettings, ground: ServiceContext, parts: Parts, fired: NotifyQueues
 ) -> list[Duty]:
     connections = (parts.lines.even_fires, parts.lines.odd_fires)
     duties = []
@@ -219,7 +221,7 @@ def leasing(ground: ServiceContext, parts: Parts, reading_pulse: Pulse) -> Shard
     return ShardLeaserService(duty=Duty("leasing", duty.tick, Pulse(), ground), leaser=duty)
 
 
-def lease_of(settings: Scheduler) -> Lease:
+def lease_of(settings: SchedulerSettings) -> Lease:
     return Lease(
         ttl=settings.lease, renew_every=settings.renew_every, stop_after=settings.stop_after
     )

@@ -15,9 +15,9 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
 
-from rota.config.references import resolve
+from rota.config.secret_references import resolve_references
 from rota.config.settings import Settings
-from rota.config.sources import Source as SourceSettings
+from rota.config.sources import SourceSettings as SourceSettings
 from rota.contract.source_messages import MessageFormat
 from rota.core.errors import InvalidInput, InvalidSetting
 from rota.core.ids import build_id
@@ -135,7 +135,7 @@ def looked_up(value: Any, field: str, environment: Mapping[str, str]) -> Any:
     """Resolve the secret references in options, at any depth."""
     match value:
         case str():
-            return resolve(value, field=field, environment=environment)
+            return resolve_references(value, field=field, environment=environment)
         case Mapping():
             return {
                 key: looked_up(each, f"{field}.{key}", environment) for key, each in value.items()

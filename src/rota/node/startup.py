@@ -12,7 +12,7 @@ from datetime import timedelta
 from random import Random
 from typing import Final, Self, TypeVar
 
-from rota.config.database import Database
+from rota.config.database import DatabaseSettings
 from rota.core.errors import StoreUnavailable
 from rota.runtime.backoff import Backoff
 from rota.runtime.clock import AlarmClock
@@ -41,7 +41,7 @@ class StartWait:
 
     @classmethod
     def of(
-        cls, settings: Database, *, clock: AlarmClock, emit: Emit, rng: Random, stop: Halt
+        cls, settings: DatabaseSettings, *, clock: AlarmClock, emit: Emit, rng: Random, stop: Halt
     ) -> Self:
         """Wait for a server only: the embedded one is started by this process."""
         if settings.url is None:

@@ -11,9 +11,9 @@ from contextlib import asynccontextmanager
 from importlib import import_module
 from typing import Final
 
-from rota.config.references import resolve
+from rota.config.secret_references import resolve_references
 from rota.config.settings import Settings
-from rota.config.settings import Traces as TraceSettings
+from rota.config.settings import TraceSettings as TraceSettings
 from rota.core.errors import InvalidSetting
 from rota.engine.observability.tracing import TraceWriter
 from rota.runtime.events import SpansLost
@@ -59,7 +59,7 @@ def headers_of(settings: TraceSettings, environment: Mapping[str, str]) -> dict[
     found = {}
     for header in settings.headers:
         name, _, value = header.partition(":")
-        text = resolve(value.strip(), field="traces.headers", environment=environment)
+        text = resolve_references(value.strip(), field="traces.headers", environment=environment)
         if PRINTABLE.fullmatch(text) is None:
             wanted = "the value must be printable ASCII"
             raise InvalidSetting("traces.headers", f"{name}: ***", wanted)

@@ -6,7 +6,7 @@ locked.
 
 from collections.abc import Callable
 
-from rota.config.retention import Retention
+from rota.config.retention import RetentionSettings
 from rota.engine.events.retention import EventKeyPruner
 from rota.engine.events.window_closing import WindowCloser
 from rota.engine.graphs.advancer import GraphAdvancer
@@ -26,7 +26,7 @@ from rota.store.driver import Pool
 
 
 def upkeep(
-    retention: Retention, pool: Pool, ground: ServiceContext, *, freed: Callable[[], object]
+    retention: RetentionSettings, pool: Pool, ground: ServiceContext, *, freed: Callable[[], object]
 ) -> list[Duty]:
     """Build the duties; `freed` is called when runs become ready to claim."""
     partition_maintainer = PartitionMaintainer(

@@ -13,7 +13,7 @@ import pytest
 from tests.support.serving import Answer, Caller, Served, serving
 from tests.support.shop import until
 
-from rota.api.dashboard.logins import digest_of
+from rota.api.dashboard.logins import digest_secret
 from rota.store import logins
 
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
@@ -306,7 +306,7 @@ async def test_a_login_that_nobody_uses_for_half_an_hour_has_ended(
 
 async def test_the_use_of_a_login_keeps_it(api: Served, browser: Browser, operator: Caller) -> None:
     await browser.log_in(operator.key)
-    digest = digest_of(next(iter(browser.cookies.values())))
+    digest = digest_secret(next(iter(browser.cookies.values())))
     await idle_for(api, 29)
 
     answer = await browser.send("GET", "/ui/v1/jobs")
@@ -335,7 +335,7 @@ async def test_a_login_that_has_ended_is_not_brought_back_by_its_use(
     api: Served, browser: Browser, operator: Caller
 ) -> None:
     await browser.log_in(operator.key)
-    digest = digest_of(next(iter(browser.cookies.values())))
+    digest = digest_secret(next(iter(browser.cookies.values())))
     await idle_for(api, 31)
 
     await logins.record_use(api.conn, digest=digest)

@@ -40,11 +40,11 @@ async def test_those_who_wait_are_refused_when_the_database_goes_away(database: 
         pool.on_lost = lost.append
         async with pool.acquire():
             tasks = await waiting(pool, 3)
-            pool.lost(StoreUnavailable(reason="it is silent"))
+            pool.record_outage(StoreUnavailable(reason="it is silent"))
             ended = await asyncio.gather(*tasks, return_exceptions=True)
         with pytest.raises(StoreUnavailable, match="silent"):
             await ask(pool)
-        pool.answered()
+        pool.record_reply()
         works = await ask(pool)
 
     assert [type(each) for each in ended] == [StoreUnavailable] * 3
@@ -60,7 +60,7 @@ async def test_those_who_wait_for_too_long_are_refused(database: str) -> None:
             early = await waiting(pool, 1)
             time.seconds = CONNECTION_WAIT_MAX_S
             late = await waiting(pool, 1)
-            pool.answered()
+            pool.record_reply()
             with pytest.raises(StoreUnavailable, match="no connection was free"):
                 await early[0]
         assert await late[0]
@@ -91,7 +91,7 @@ async def test_a_connect_that_fails_refuses_everybody_until_the_database_answers
         asyncio.get_running_loop().call_soon(turn.set)
         await turn.wait()
 
-        assert pool.is_away
+        assert pool.is_unreachable
         with pytest.raises(StoreUnavailable):
             await ask(pool)
 

@@ -19,7 +19,7 @@ from rota.core.time import moments
 from rota.sdk.testing.simulation import simulate
 from rota.store.embedded import Embedded
 
-resources.load()
+resources.load_operations()
 ENDLESS = "text/event-stream"
 OPERATIONS = [each for each in catalogue.operations if each.media != ENDLESS]
 EDGES = ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00")
@@ -171,7 +171,7 @@ def test_no_cursor_makes_a_list_answer_500(
     path = f"{ordinary_path(operation)}?{more.get(operation.name, '')}cursor="
 
     async def strike() -> list[tuple[list[Any], int]]:
-        await send(api.platform, operation, path + paging.cursor(["none"], ["1"]))
+        await send(api.platform, operation, path + paging.write_cursor(["none"], ["1"]))
         found = []
         for place in PLACES:
             raw = msgspec.msgpack.encode([digests[-1], place])

@@ -14,7 +14,7 @@ from rota.api.operations import Operation, catalogue
 from rota.core.access import ROLE_PERMISSIONS, Permission, Role
 from rota.store.embedded import Embedded
 
-resources.load()
+resources.load_operations()
 # An endless answer is asked for elsewhere (test_operating.py); who may is asked of all the same.
 ENDLESS = "text/event-stream"
 OPERATIONS = [each for each in catalogue.operations if each.permission is not None]

@@ -15,7 +15,7 @@ from tests.support.outages import Outage, api_process
 from tests.support.serving import Answer, Caller, Served
 from tests.support.shop import until
 
-from rota.api.admission import OUTAGE_KEY_AGE_MAX_S, Admission
+from rota.api.admission import OUTAGE_KEY_AGE_MAX_S, CredentialVerifier
 from rota.api.guarded_pool import GuardedPool
 from rota.core import api_keys
 from rota.core.errors import StoreUnavailable
@@ -166,18 +166,20 @@ async def test_a_key_that_was_not_used_lately_is_not_trusted_in_an_outage(api: S
     access = DatabaseAccess(url=api.access.url)
     async with open_pool(access, size=1) as made:
         pool = GuardedPool(made, monotonic=lambda: monotonic)
-        admission = Admission(pool=pool, monotonic=lambda: monotonic, now=api.database_clock.now)
-        before = await admission.known(digest, lambda: None)
+        admission = CredentialVerifier(
+            pool=pool, monotonic=lambda: monotonic, now=api.database_clock.now
+        )
+        before = await admission.find_principal(digest, lambda: None)
         monotonic = OUTAGE_KEY_AGE_MAX_S
-        pool.answered()
-        pool.lost(StoreUnavailable(reason="it went away"))
-        in_time = await admission.known(digest, lambda: None)
+        pool.record_reply()
+        pool.record_outage(StoreUnavailable(reason="it went away"))
+        in_time = await admission.find_principal(digest, lambda: None)
         monotonic += 1
-        pool.answered()
-        pool.lost(StoreUnavailable(reason="it went away"))
+        pool.record_reply()
+        pool.record_outage(StoreUnavailable(reason="it went away"))
 
         with pytest.raises(StoreUnavailable):
-            await admission.known(digest, lambda: None)
+            await admission.find_principal(digest, lambda: None)
 
     assert before is not None
     assert in_time == before

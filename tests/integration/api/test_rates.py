@@ -10,15 +10,15 @@ from tests.integration.api.test_events import Sender, hook
 from tests.support.raw_http import Dial, request, status_of
 from tests.support.serving import Caller, Served, serving
 
-from rota.api.admission import Rate
-from rota.api.doors import Limits
+from rota.api.admission import RequestRate
+from rota.api.pipeline import RequestRates
 from rota.core import api_keys
 from rota.core.errors import InvalidSetting
 
 AT_ONCE = 5
-PLENTY = Rate(100_000, 100_000)
+PLENTY = RequestRate(100_000, 100_000)
 # What is taken does not come back while a test runs, however slow the machine is.
-FEW = Rate(0.001, AT_ONCE)
+FEW = RequestRate(0.001, AT_ONCE)
 ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 
 
@@ -27,7 +27,7 @@ async def strict(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Served]:
     """An API whose addresses may fail five times, and whose hooks may be called five times."""
-    limits = Limits(key=PLENTY, tenant=PLENTY, address=FEW, hook=FEW)
+    limits = RequestRates(key=PLENTY, tenant=PLENTY, address=FEW, hook=FEW)
     monkeypatch.setattr("rota.node.api.limits_of", lambda _api: limits)
     async with serving(database, tmp_path, trusted_proxies=("127.0.0.0/8",)) as served:
         yield served
@@ -69,7 +69,7 @@ async def test_a_key_in_use_is_looked_up_again_whatever_others_at_its_address_do
     strict: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also once its last look-up is too old to be believed."""
-    monkeypatch.setattr("rota.api.admission.REMEMBERED", 0.0)
+    monkeypatch.setattr("rota.api.admission.KEY_CACHE_S", 0.0)
     known = await strict.caller("viewer")
     before = await known.get("/v1/whoami")
     await guess(strict, 20)

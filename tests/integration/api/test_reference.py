@@ -26,9 +26,9 @@ from tests.support.serving import Answer, Served
 from tests.support.shop import Shop, open_shop
 
 from rota.api import resources
-from rota.api.describe import PARTS, Recorded, heading
 from rota.api.operations import Operation, catalogue
-from rota.api.shapes.jobs import JobView
+from rota.api.reference_page import EXCERPT_FIELDS, RecordedResponse, build_heading
+from rota.api.schemas.jobs import JobView
 from rota.core.executor import AttemptContext, Stream
 from rota.core.ids import build_id
 from rota.core.states import RunState
@@ -38,9 +38,9 @@ from rota.store import event_sources, sessions, shards
 from rota.store.event_sources import SourceProgress, SourceReaderId
 from rota.store.sessions import NewSession, SessionRole
 
-resources.load()
+resources.load_operations()
 EXAMPLES = list(examples(PAGE.read_text()))
-OPERATIONS = {heading(each): each for each in catalogue.operations}
+OPERATIONS = {build_heading(each): each for each in catalogue.operations}
 ANSWERS = PAGE.parents[2] / "tools" / "reference" / "answers.json"
 # Which answer tells an id that later examples use.
 TELLS = {
@@ -290,22 +290,22 @@ async def first_event(stream: aiohttp.StreamReader) -> str:
     return text
 
 
-def kept(name: str, answer: Answer) -> Recorded:
+def kept(name: str, answer: Answer) -> RecordedResponse:
     """The answer as the page shows it: short, and without what is only this machine's."""
     media = answer.headers.get("content-type", "").partition(";")[0]
     if answer.json is None:
         lines = [line[:WIDEST] for line in answer.text.splitlines()]
         cut = [*lines[:MOST_LINES], "…"] if len(lines) > MOST_LINES else lines
-        return Recorded(answer.status, media, "\n".join(cut) or None)
+        return RecordedResponse(answer.status, media, "\n".join(cut) or None)
     here = f"{socket.gethostname()}:{os.getpid()}"
     text = json.dumps(answer.json).replace(here, "worker-1:4711")
     body = json.loads(text.replace(str(Path(__file__).parent), "/srv/shop"))
-    if name in PARTS:
-        body = {key: body[key] for key in PARTS[name]}
+    if name in EXCERPT_FIELDS:
+        body = {key: body[key] for key in EXCERPT_FIELDS[name]}
     for secret in ("key", "secret"):
         if secret in body:
             body[secret] = f"{body[secret][:14]}…"
-    return Recorded(answer.status, media, shortened(body))
+    return RecordedResponse(answer.status, media, shortened(body))
 
 
 def shortened(value: Any) -> Any:

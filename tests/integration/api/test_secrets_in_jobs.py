@@ -9,7 +9,7 @@ from tests.support.secret_jobs import dumped, executor, held
 from tests.support.serving import Answer, Served
 from tests.support.shop import Shop, until
 
-from rota.config.settings import Api
+from rota.config.settings import ApiSettings
 
 CANARY = "canary-q8Zt5-hV1w7"
 USES = {"kind": "on_loop", "payload": {"token": "{{secret:token}}"}}
@@ -18,7 +18,7 @@ USES = {"kind": "on_loop", "payload": {"token": "{{secret:token}}"}}
 @asynccontextmanager
 async def working(api: Served, folder: Path) -> AsyncIterator[Shop]:
     """A worker with the master key of the API."""
-    shop = Shop(conn=api.conn, access=api.access, api=Api(master_key=folder / "master.key"))
+    shop = Shop(conn=api.conn, access=api.access, api=ApiSettings(master_key=folder / "master.key"))
     shop.others = (lambda: executor("on_loop"),)
     async with shop.worker():
         yield shop

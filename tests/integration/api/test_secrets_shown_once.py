@@ -11,7 +11,7 @@ from rota.api import resources
 from rota.api.operations import Operation, catalogue
 from rota.store.driver import Connection
 
-resources.load()
+resources.load_operations()
 REVEALING = ("key", "secret", "ticket")
 CREATING = [
     ("/v1/keys", {"name": "deployment", "role": "viewer"}, "key", "key_id"),

@@ -27,7 +27,7 @@ def test_every_user_can_have_a_server_of_his_own(area: Path, person: Person, use
     one = user(own / "home", person=person, durable=False).arrive()
     other = user(own / "home", person=person, durable=False).arrive()
 
-    assert ask(one.to_values["tcp_url"], "show fsync") == "off"
+    assert ask(one.said["tcp_url"], "show fsync") == "off"
     assert one.url == other.url
     assert (own / "home").stat().st_uid == person.uid
 

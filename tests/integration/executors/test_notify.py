@@ -11,7 +11,7 @@ from tests.integration.executors.http.target_server import TargetServer, target_
 from tests.support.mailbox import Mailbox, mailbox, text_of
 from tests.support.silence import silence
 
-from rota.config.load import load
+from rota.config.loader import load_settings
 from rota.core.errors import InvalidSetting
 from rota.core.outcome import Failed, Outcome, Succeeded
 from rota.executors.notify import Channel, NotifyExecutor
@@ -272,7 +272,7 @@ def test_recipients_can_only_be_allowed_for_mail() -> None:
 
 async def test_a_secret_that_is_missing_keeps_the_worker_from_starting() -> None:
     tree = {"executors": {"channels": {"ops": {"url": "mailto://rota:${MAIL_PASSWORD}@x.example"}}}}
-    settings = load(environment={}, flags=tree, places=())
+    settings = load_settings(environment={}, flags=tree, default_files=())
 
     with pytest.raises(InvalidSetting) as refused:
         notify_of(settings.executors, {})

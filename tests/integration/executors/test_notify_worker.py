@@ -9,7 +9,7 @@ import pytest
 from tests.support.mailbox import Mailbox, mailbox, text_of
 from tests.support.shop import open_shop
 
-from rota.config.load import load
+from rota.config.loader import load_settings
 from rota.core.policy import Policy
 from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
 from rota.core.states import RunState
@@ -47,7 +47,7 @@ async def test_a_worker_sends_as_its_settings_say_and_repeats_only_what_failed(
             url = "{url(post, f"${{file:{tmp_path}/password}}", "oncall")}"
             """
         )
-        settings = load(environment={}, file=file, places=())
+        settings = load_settings(environment={}, file=file, default_files=())
         shop.others = (lambda: notify_of(settings.executors, {"MAIL_PASSWORD": PASSWORD}),)
         async with shop.worker():
             payload = {"channel": ["oncall", "ops"], "body": "attempt {attempt}"}
@@ -74,7 +74,7 @@ def test_a_worker_takes_these_kinds_only_if_its_settings_name_something(
     }
 
     def kinds(**executors: Any) -> set[str]:
-        settings = load(environment={}, flags={"executors": executors}, places=())
+        settings = load_settings(environment={}, flags={"executors": executors}, default_files=())
         return {kind for each in executors_of(settings)() for kind in each.kinds}
 
     assert {"notify", "webhook"} <= kinds(**named)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.support.storing import HookedContext, cancelled_midway, plant, result_of, sync, tree_of
 
-from rota.config.load import load
+from rota.config.loader import load_settings
 from rota.core.errors import InvalidSetting
 from rota.core.outcome import Failed, Succeeded
 from rota.executors.sync import Place, SyncExecutor
@@ -527,7 +527,7 @@ def test_a_worker_gets_its_places_from_its_settings(
         """
     )
 
-    made = executors_of(load(environment={}, file=config))()
+    made = executors_of(load_settings(environment={}, file=config))()
 
     (syncing,) = [one for one in made if isinstance(one, SyncExecutor)]
     order = syncing.read("sync", {"from": "photos:/", "to": "backup:/"})
@@ -544,6 +544,6 @@ def test_a_place_that_is_wrong_keeps_the_worker_from_starting(tmp_path: Path) ->
     config.write_text('[executors.places.far]\nurl = "sftp://me@host/"\nsecret = "${NO_SUCH}"\n')
 
     with pytest.raises(InvalidSetting) as refusal:
-        executors_of(load(environment={}, file=config))()
+        executors_of(load_settings(environment={}, file=config))()
 
     assert refusal.value.field == "executors.places.far.secret"

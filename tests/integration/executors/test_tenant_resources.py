@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 from tests.support.shop import Shop, open_shop
 
-from rota.config.load import load
+from rota.config.loader import load_settings
 from rota.core.policy import Policy
 from rota.core.retry import RetryPolicy
 from rota.core.states import RunState
@@ -154,7 +154,7 @@ async def rented(database: str, folder: Path) -> AsyncIterator[Rented]:
     async with target() as port, open_shop(database) as shop:
         file = folder / "rota.toml"
         file.write_text(SETTINGS.format(folder=folder, port=port))
-        make = executors_of(load(environment={}, file=file, places=()))
+        make = executors_of(load_settings(environment={}, file=file, default_files=()))
         shop.make_executors = make  # type: ignore[method-assign]
         acme = (await tenants.create_tenant(shop.conn, name="acme")).id
         globex = (await tenants.create_tenant(shop.conn, name="globex")).id

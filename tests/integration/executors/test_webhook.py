@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.integration.executors.http.target_server import TargetServer, target_server
 
-from rota.config.load import load
+from rota.config.loader import load_settings
 from rota.core.errors import InvalidInput, InvalidSetting
 from rota.core.outcome import Failed, Outcome, Succeeded
 from rota.executors.http import Guard, WebhookExecutor, signing
@@ -209,12 +209,15 @@ async def test_the_secret_is_never_shown(server: TargetServer, executor: Webhook
 
 def test_a_worker_signs_as_its_settings_say_and_is_off_without() -> None:
     tree = {"executors": {"webhooks": {"partner": {"secrets": ["${PARTNER}"]}}}}
-    settings = load(environment={}, flags=tree, places=())
+    settings = load_settings(environment={}, flags=tree, default_files=())
 
     made = webhook_of(settings.executors, {"PARTNER": SECRET}, Guard())
 
     assert made.kinds == ("webhook",)
-    assert webhook_of(load(environment={}, places=()).executors, {}, Guard()).kinds == ()
+    assert (
+        webhook_of(load_settings(environment={}, default_files=()).executors, {}, Guard()).kinds
+        == ()
+    )
     with pytest.raises(InvalidSetting, match=r"executors\.webhooks\.partner\.secrets") as refused:
         webhook_of(settings.executors, {"PARTNER": "hunter2"}, Guard())
     assert "hunter2" not in str(refused.value)

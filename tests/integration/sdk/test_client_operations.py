@@ -17,15 +17,15 @@ from tests.support.examples import Example
 from tests.support.serving import Served, serving
 
 from rota.api import resources
-from rota.api.describe import BODIES, example_path, in_order
 from rota.api.operations import Operation, catalogue
-from rota.api.reading import is_list
+from rota.api.reference_page import EXAMPLE_BODIES, build_example_path, sort_operations
+from rota.api.request_decoding import is_list
 from rota.sdk.client import ApiError, AsyncClient, Client, Page
 
 __all__ = ["stage"]
-resources.load()
+resources.load_operations()
 # Whoever calls a hook signs, and has no key: no business of a client.
-OPERATIONS = [each for each in in_order(catalogue.operations) if each.name != "call_hook"]
+OPERATIONS = [each for each in sort_operations(catalogue.operations) if each.name != "call_hook"]
 STREAM = "text/event-stream"
 SOON = timedelta(minutes=10)
 
@@ -78,7 +78,7 @@ async def test_every_operation_answers_in_its_shape(stage: Stage, client: Open) 
 
 async def example(stage: Stage, operation: Operation) -> tuple[list[str], dict[str, Any]]:
     """The example of the reference page as arguments."""
-    text = example_path(operation)
+    text = build_example_path(operation)
     shown = Example(heading=operation.name, command=text, status=operation.status, answer=None)
     variables = await stage.variables_for(shown)
     path, _, query = Template(text).substitute(variables).partition("?")
@@ -90,7 +90,7 @@ async def example(stage: Stage, operation: Operation) -> tuple[list[str], dict[s
         for name, values in parse_qs(query).items():
             given[name] = values if is_list(types[name]) else values[0]
     if operation.body is not None:
-        given |= BODIES.get(operation.name, operation.example) or {}
+        given |= EXAMPLE_BODIES.get(operation.name, operation.example) or {}
     return list(found.groups()), given
 
 

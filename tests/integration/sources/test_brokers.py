@@ -33,7 +33,7 @@ async def next_batch(source: Source) -> Batch:
     batch = EMPTY_BATCH
     async with asyncio.timeout(20):
         while batch == EMPTY_BATCH:
-            batch = await source.read(most=10, within=SOON)
+            batch = await source.read(limit=10, within=SOON)
     return batch
 
 
@@ -87,7 +87,7 @@ async def test_who_begins_with_the_latest_gets_what_comes_after_the_first_start(
     await place.put("old")
 
     async with reading(place, begin="latest") as source:
-        nothing = await source.read(most=10, within=SOON)
+        nothing = await source.read(limit=10, within=SOON)
     await place.put("while nobody read")
     async with reading(place, begin="latest") as source:
         batch = await next_batch(source)
@@ -198,12 +198,12 @@ async def test_answers_of_nats_that_come_late_do_not_make_a_batch_larger_than_as
     async with reading(jet_stream, ack_wait="60s") as source:
         with jet_stream.nats.frozen():
             for _ in range(2):
-                assert await source.read(most=2, within=SOON) == EMPTY_BATCH
+                assert await source.read(limit=2, within=SOON) == EMPTY_BATCH
         await until(lambda: has_given_out(jet_stream, 3))
 
         batches: list[Batch] = []
         while sum(len(batch.messages) for batch in batches) < 3:
-            batches.append(await source.read(most=2, within=SOON))
+            batches.append(await source.read(limit=2, within=SOON))
             if batches[-1].position is not None:
                 await source.acknowledge(batches[-1].position)
 

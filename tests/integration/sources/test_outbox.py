@@ -40,7 +40,7 @@ async def writing(table: Table) -> AsyncIterator[Any]:
 
 async def next_batch(source: Source) -> Batch:
     """Read and acknowledge."""
-    batch = await source.read(most=10, within=SOON)
+    batch = await source.read(limit=10, within=SOON)
     if batch.position is not None:
         await source.acknowledge(batch.position)
     return batch
@@ -138,7 +138,7 @@ async def test_no_row_of_many_writers_is_lost_or_read_twice(postgres_table: Tabl
         async with reading(table, position) as source:
             seen: list[str] = []
             for _ in range(10):
-                batch = await source.read(most=7, within=SOON)
+                batch = await source.read(limit=7, within=SOON)
                 if batch.position is not None:
                     await source.acknowledge(batch.position)
                     position = batch.position
@@ -163,7 +163,7 @@ async def test_rows_are_deleted_or_marked_once_they_are_taken_and_not_before(
     await marked.put("a", "b")
 
     async with reading(marked) as source:
-        batch = await source.read(most=10, within=SOON)
+        batch = await source.read(limit=10, within=SOON)
         ((count, marks),) = await marked.run(left)
         assert (count, marks) == (2, 0)
         await source.acknowledge(batch.position or "")

@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from rota.api.changes import changes, pairs_of
-from rota.api.shapes.jobs import JobView
+from rota.api.job_differences import compare_jobs, group_differences
+from rota.api.schemas.jobs import JobView
 from rota.core.manifest.differences import Difference
 
 
@@ -50,7 +50,7 @@ def view(**given: Any) -> JobView:
 def test_values_are_told_before_and_after_by_the_names_of_the_api() -> None:
     new = view(schedule={"cron": "5 * * * *"}, cron_expression="5 * * * *", queue="slow", version=2)
 
-    found = changes(view(), new)
+    found = compare_jobs(view(), new)
 
     assert found.before == {"schedule": {"cron": "0 * * * *"}, "queue": "default"}
     assert found.after == {
@@ -62,27 +62,27 @@ def test_values_are_told_before_and_after_by_the_names_of_the_api() -> None:
 
 
 def test_of_a_payload_only_that_it_changed_is_kept() -> None:
-    found = changes(view(), view(payload={}, version=2))
+    found = compare_jobs(view(), view(payload={}, version=2))
 
     assert found.after == {"changed": ["payload"], "version": 2}
     assert "hunter2" not in str(found)
 
 
 def test_what_is_long_is_named_and_not_kept() -> None:
-    found = changes(view(), view(labels={"a": "b" * 5_000}, version=2))
+    found = compare_jobs(view(), view(labels={"a": "b" * 5_000}, version=2))
 
     assert found.after == {"changed": ["labels"], "version": 2}
     assert found.before == {}
 
 
 def test_what_rota_notes_in_labels_is_no_change_of_theirs() -> None:
-    found = changes(view(), view(version=2, labels={"rota.declared": "1.2"}))
+    found = compare_jobs(view(), view(version=2, labels={"rota.declared": "1.2"}))
 
     assert found.after == {"changed": [], "version": 2}
 
 
 def test_differences_by_path_become_fields_with_only_what_differs_inside() -> None:
-    found = pairs_of(
+    found = group_differences(
         [
             Difference("retries.max", 3, 1),
             Difference("labels.rota.project", None, "shop"),

@@ -6,7 +6,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from rota.api.dashboard.files import Files
+from rota.api.dashboard.files import DashboardFiles
 
 BROWSER = {"accept": "text/html,*/*;q=0.8", "accept-encoding": "gzip, br"}
 
@@ -22,15 +22,15 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def asked(files: Files, path: str, method: str = "GET", **headers: str) -> Response | None:
+def asked(files: DashboardFiles, path: str, method: str = "GET", **headers: str) -> Response | None:
     named = BROWSER | {name.replace("_", "-"): value for name, value in headers.items()}
     given = [(name.encode(), value.encode()) for name, value in named.items()]
     scope = {"type": "http", "method": method, "path": path, "headers": given}
-    return files.answer(Request(scope | {"query_string": b"", "server": ("localhost", 80)}))
+    return files.respond(Request(scope | {"query_string": b"", "server": ("localhost", 80)}))
 
 
 def test_what_has_a_hash_in_its_name_is_kept_for_ever(home: Path) -> None:
-    script = asked(Files(home), "/assets/main-abc123.js")
+    script = asked(DashboardFiles(home), "/assets/main-abc123.js")
 
     assert script is not None
     assert script.headers["cache-control"] == "public, max-age=31536000, immutable"
@@ -38,7 +38,7 @@ def test_what_has_a_hash_in_its_name_is_kept_for_ever(home: Path) -> None:
 
 
 def test_the_page_is_asked_for_again_and_sent_only_if_it_changed(home: Path) -> None:
-    files = Files(home)
+    files = DashboardFiles(home)
     first = asked(files, "/")
     assert first is not None
 
@@ -50,8 +50,8 @@ def test_the_page_is_asked_for_again_and_sent_only_if_it_changed(home: Path) -> 
 
 
 def test_files_come_zipped_to_whoever_can_read_that(home: Path) -> None:
-    zipped = asked(Files(home), "/assets/main-abc123.js")
-    plain = asked(Files(home), "/assets/main-abc123.js", accept_encoding="identity")
+    zipped = asked(DashboardFiles(home), "/assets/main-abc123.js")
+    plain = asked(DashboardFiles(home), "/assets/main-abc123.js", accept_encoding="identity")
 
     assert zipped is not None
     assert plain is not None
@@ -62,7 +62,7 @@ def test_files_come_zipped_to_whoever_can_read_that(home: Path) -> None:
 
 @pytest.mark.parametrize("path", ["/jobs", "/jobs/job_1", "/runs/run_1/logs", "/calendar"])
 def test_a_deep_link_is_the_page(home: Path, path: str) -> None:
-    page = asked(Files(home), path)
+    page = asked(DashboardFiles(home), path)
 
     assert page is not None
     assert page.body == (home / "index.html").read_bytes()
@@ -80,23 +80,23 @@ def test_a_deep_link_is_the_page(home: Path, path: str) -> None:
     ],
 )
 def test_what_programs_ask_for_is_never_the_page(home: Path, path: str) -> None:
-    assert asked(Files(home), path) is None
+    assert asked(DashboardFiles(home), path) is None
 
 
 @pytest.mark.parametrize("path", ["/../secret.txt", "//../secret.txt", "/assets/../../secret.txt"])
 def test_nothing_outside_the_folder_is_ever_sent(home: Path, path: str) -> None:
-    answer = asked(Files(home), path)
+    answer = asked(DashboardFiles(home), path)
 
     assert answer is None or b"not yours" not in bytes(answer.body)
 
 
 def test_a_program_gets_no_page_for_a_path_that_is_not_there(home: Path) -> None:
-    assert asked(Files(home), "/jobs", accept="*/*") is None
-    assert asked(Files(home), "/jobs", method="POST") is None
+    assert asked(DashboardFiles(home), "/jobs", accept="*/*") is None
+    assert asked(DashboardFiles(home), "/jobs", method="POST") is None
 
 
 def test_a_dashboard_that_was_built_anew_is_served_without_a_restart(home: Path) -> None:
-    files = Files(home)
+    files = DashboardFiles(home)
     before = asked(files, "/")
 
     (home / "new.html").write_text("<!doctype html><title>Rota again</title>")
@@ -109,7 +109,7 @@ def test_a_dashboard_that_was_built_anew_is_served_without_a_restart(home: Path)
 
 
 def test_without_a_build_a_page_says_how_to_make_one(tmp_path: Path) -> None:
-    page = asked(Files(tmp_path / "nowhere"), "/")
+    page = asked(DashboardFiles(tmp_path / "nowhere"), "/")
 
     assert page is not None
     assert page.status_code == 200

@@ -4,7 +4,7 @@ import pytest
 from starlette.requests import Request
 
 from rota.api.dashboard import logins
-from rota.api.problems import Refusal
+from rota.api.problems import ProblemError
 
 SECRET = "A" * 43
 
@@ -28,7 +28,7 @@ def request(method: str = "GET", scheme: str = "http", **headers: str) -> Reques
 def is_refused(asked: Request) -> bool:
     try:
         logins.refuse_foreign(asked)
-    except Refusal as refusal:
+    except ProblemError as refusal:
         return refusal.code == "foreign_request"
     return False
 
@@ -51,11 +51,11 @@ def test_two_installations_on_one_machine_do_not_share_a_cookie() -> None:
 def test_what_cannot_be_our_cookie_is_not_looked_for(text: str) -> None:
     cookie = f"rota-7070={text}"
 
-    assert logins.secret_of(request(cookie=cookie.encode().decode("latin-1"))) is None
+    assert logins.read_secret(request(cookie=cookie.encode().decode("latin-1"))) is None
 
 
 def test_our_own_cookie_is_read() -> None:
-    assert logins.secret_of(request(cookie=f"x=1; rota-7070={SECRET}")) == SECRET
+    assert logins.read_secret(request(cookie=f"x=1; rota-7070={SECRET}")) == SECRET
 
 
 @pytest.mark.parametrize(
@@ -84,10 +84,10 @@ def test_only_our_own_page_may_change_something(
 
 
 def test_a_token_belongs_to_one_login_and_does_not_tell_its_secret() -> None:
-    token = logins.token_of(SECRET)
+    token = logins.derive_csrf_token(SECRET)
 
     logins.refuse_forged(request("POST", x_csrf_token=token), SECRET)
-    with pytest.raises(Refusal):
+    with pytest.raises(ProblemError):
         logins.refuse_forged(request("POST", x_csrf_token=token), "B" * 43)
     assert SECRET not in token
-    assert logins.digest_of(SECRET).hex() not in token
+    assert logins.digest_secret(SECRET).hex() not in token

@@ -10,13 +10,13 @@ import pytest
 from msgspec import UNSET, Meta, Struct, UnsetType
 from tests.support.examples import PAGE
 
-from rota.api import fields, resources
-from rota.api.describe import anchor, in_order, json_text, written
-from rota.api.fields import Row, Shown, rows_of
+from rota.api import field_tables, resources
+from rota.api.field_tables import FieldRow, ShownSchemas, list_rows
 from rota.api.operations import Operation, catalogue
-from rota.api.shapes.pieces import Duration, Moment
+from rota.api.reference_page import build_anchor, render_body, render_json, sort_operations
+from rota.api.schemas.common import Duration, Moment
 
-resources.load()
+resources.load_operations()
 TEXT = PAGE.read_text()
 SHAPED = [each for each in catalogue.operations if each.body or each.query]
 
@@ -43,27 +43,27 @@ class Fewer(Struct):
 
 
 def test_a_shape_becomes_rows_with_those_of_its_objects_below_them() -> None:
-    assert list(rows_of(Outer)) == [
-        Row("at", "time, required", "Time in RFC 3339, such as 2026-07-01T12:00:00Z."),
-        Row("mode", "`a`, `b`", "Which."),
-        Row("count", "integer from 1 to 1,000", "Default: `7`."),
-        Row("free", "any JSON", ""),
-        Row("many", "list of objects", ""),
-        Row("many[].per", "duration", "How long."),
-        Row("one", "object", "One | another."),
-        Row("one.per", "duration", "How long."),
+    assert list(list_rows(Outer)) == [
+        FieldRow("at", "time, required", "Time in RFC 3339, such as 2026-07-01T12:00:00Z."),
+        FieldRow("mode", "`a`, `b`", "Which."),
+        FieldRow("count", "integer from 1 to 1,000", "Default: `7`."),
+        FieldRow("free", "any JSON", ""),
+        FieldRow("many", "list of objects", ""),
+        FieldRow("many[].per", "duration", "How long."),
+        FieldRow("one", "object", "One | another."),
+        FieldRow("one.per", "duration", "How long."),
     ]
 
 
 def test_a_bar_in_a_meaning_does_not_break_the_table() -> None:
-    assert "| `one` | object | One \\| another |" in fields.table("Field", Outer)
+    assert "| `one` | object | One \\| another |" in field_tables.render_table("Field", Outer)
 
 
 def test_a_shape_that_was_shown_is_referred_to_with_what_it_lacks() -> None:
-    shown = Shown()
+    shown = ShownSchemas()
 
-    first = fields.body(Outer, "there", shown)
-    second = fields.body(Fewer, "here", shown)
+    first = field_tables.render_body_fields(Outer, "there", shown)
+    second = field_tables.render_body_fields(Fewer, "here", shown)
 
     assert first.startswith("| Field | Type | Meaning |")
     assert second == "The body has the fields of there, without `one`."
@@ -72,13 +72,13 @@ def test_a_shape_that_was_shown_is_referred_to_with_what_it_lacks() -> None:
 @pytest.mark.parametrize("operation", SHAPED, ids=lambda each: each.name)
 def test_every_parameter_and_field_says_what_it_means(operation: Operation) -> None:
     shapes = [shape for shape in (operation.query, operation.body) if shape]
-    rows = [row for shape in shapes for row in rows_of(shape)]
+    rows = [row for shape in shapes for row in list_rows(shape)]
 
     assert [row.name for row in rows if not row.meaning] == []
 
 
 def test_what_deletes_comes_last_among_its_like() -> None:
-    ordered = in_order(catalogue.operations)
+    ordered = sort_operations(catalogue.operations)
     last = {each.tag: each.method for each in ordered}
 
     assert sorted(ordered, key=id) == sorted(catalogue.operations, key=id)
@@ -86,7 +86,7 @@ def test_what_deletes_comes_last_among_its_like() -> None:
 
 
 def test_every_link_on_the_page_leads_somewhere() -> None:
-    headings = {anchor(each) for each in re.findall(r"^#+ (.*)$", TEXT, re.MULTILINE)}
+    headings = {build_anchor(each) for each in re.findall(r"^#+ (.*)$", TEXT, re.MULTILINE)}
     inside = set(re.findall(r"\]\(#([^)]*)\)", TEXT))
     beside = set(re.findall(r"\]\(([^#)][^)]*)\)", TEXT))
 
@@ -98,8 +98,8 @@ def test_every_link_on_the_page_leads_somewhere() -> None:
 def test_json_gets_a_line_for_what_is_too_long_for_one() -> None:
     value = {"short": [1, 2], "long": ["x" * 50, "y" * 50], "empty": {}}
 
-    assert json_text({"a": 1}) == '{"a": 1}'
-    assert json_text(value).splitlines() == [
+    assert render_json({"a": 1}) == '{"a": 1}'
+    assert render_json(value).splitlines() == [
         "{",
         '  "short": [1, 2],',
         '  "long": [',
@@ -114,4 +114,4 @@ def test_json_gets_a_line_for_what_is_too_long_for_one() -> None:
 @pytest.mark.parametrize("text", ["it's", "$HOME"])
 def test_an_example_that_a_shell_would_change_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="a shell"):
-        written({"reason": text})
+        render_body({"reason": text})

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rota.config.fields import FIELDS
-from rota.config.load import load
+from rota.config.loader import load_settings
 from rota.config.settings import Settings
 from rota.core.errors import InvalidSetting
 
@@ -31,7 +31,7 @@ VALUES = st.recursive(
 def outcome(**sources: Any) -> Settings | InvalidSetting:
     """What came of it; any other error fails the test."""
     try:
-        return load(**{"environment": {}, "places": (), **sources})
+        return load_settings(**{"environment": {}, "default_files": (), **sources})
     except InvalidSetting as refused:
         return refused
 

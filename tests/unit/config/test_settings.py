@@ -6,21 +6,21 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from rota.config.describe import settings_markdown
-from rota.config.fields import FIELDS, short, spelling
-from rota.config.load import load
-from rota.config.settings import Settings, contradictions
+from rota.config.fields import FIELDS, spell_duration, spell_value
+from rota.config.loader import load_settings
+from rota.config.reference_page import render_settings
+from rota.config.settings import Settings, find_contradictions
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "settings.md"
 
 
 def test_the_reference_page_is_the_one_that_the_settings_make():
-    assert PAGE.read_text() == settings_markdown(), "run `make generate`"
+    assert PAGE.read_text() == render_settings(), "run `make generate`"
 
 
 @pytest.mark.parametrize("field", FIELDS.values(), ids=FIELDS)
 def test_every_setting_is_explained_on_the_page(field):
-    page = settings_markdown()
+    page = render_settings()
 
     assert f"`{field.path}`<br>`{field.variable}`" in page
     assert len(field.meaning) > 10
@@ -36,13 +36,13 @@ def test_every_default_is_accepted_when_it_is_written_out(field, tmp_path: Path)
         assert field.path in others | files
         return
     file = tmp_path / "rota.toml"
-    file.write_text(f"{field.path} = {spelling(field.default)}")
+    file.write_text(f"{field.path} = {spell_value(field.default)}")
 
-    assert load(environment={}, file=file, places=()) == Settings()
+    assert load_settings(environment={}, file=file, default_files=()) == Settings()
 
 
 def test_the_defaults_do_not_contradict_each_other():
-    assert list(contradictions(Settings())) == []
+    assert list(find_contradictions(Settings())) == []
 
 
 def test_the_timers_are_those_of_the_protocol():
@@ -73,4 +73,4 @@ def test_settings_cannot_be_changed_and_refuse_unknown_names():
     ],
 )
 def test_a_duration_is_written_in_its_largest_whole_unit(length: timedelta, text: str):
-    assert short(length) == text
+    assert spell_duration(length) == text

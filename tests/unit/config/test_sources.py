@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rota.config.load import load
+from rota.config.loader import load_settings
 from rota.config.settings import Settings
 from rota.core.errors import InvalidSetting
 
@@ -13,7 +13,7 @@ from rota.core.errors import InvalidSetting
 def read(text: str, folder: Path) -> Settings:
     file = folder / "rota.toml"
     file.write_text(text)
-    return load(environment={}, file=file, places=())
+    return load_settings(environment={}, file=file, default_files=())
 
 
 def test_a_source_has_its_own_section_with_the_options_of_its_kind(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_a_source_has_its_own_section_with_the_options_of_its_kind(tmp_path: Pat
 def test_a_variable_holds_all_sources_as_toml_writes_them() -> None:
     written = '{in = {kind = "folder", options = {path = "/srv/in"}}}'
 
-    settings = load(environment={"ROTA_SOURCES": written}, places=())
+    settings = load_settings(environment={"ROTA_SOURCES": written}, default_files=())
 
     assert settings.sources["in"].options == {"path": "/srv/in"}
 

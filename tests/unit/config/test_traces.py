@@ -2,12 +2,12 @@
 
 import pytest
 
-from rota.config.load import load
+from rota.config.loader import load_settings
 from rota.core.errors import InvalidSetting
 
 
 def test_nothing_is_traced_unless_somebody_says_so():
-    assert load(environment={}, places=()).traces.endpoint is None
+    assert load_settings(environment={}, default_files=()).traces.endpoint is None
 
 
 @pytest.mark.parametrize(
@@ -28,13 +28,13 @@ def test_nothing_is_traced_unless_somebody_says_so():
 )
 def test_what_cannot_be_meant_is_refused(name: str, value: str):
     with pytest.raises(InvalidSetting, match=f"traces.{name.lower()}") as refused:
-        load(environment={f"ROTA_TRACES__{name}": value}, places=())
+        load_settings(environment={f"ROTA_TRACES__{name}": value}, default_files=())
 
     assert name != "HEADERS" or value not in str(refused.value)
 
 
 def test_the_headers_of_a_collector_are_nobodys_business():
-    settings = load(environment={"ROTA_TRACES__HEADERS": "x-key: abc"}, places=())
+    settings = load_settings(environment={"ROTA_TRACES__HEADERS": "x-key: abc"}, default_files=())
 
     assert settings.traces.headers == ("x-key: abc",)
     assert "abc" not in repr(settings)

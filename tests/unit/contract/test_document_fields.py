@@ -15,8 +15,8 @@ from rota.contract.schedule_fields import RULE_FIELDS
 
 @pytest.fixture(scope="module")
 def schemas() -> dict[str, Any]:
-    resources.load()
-    found: dict[str, Any] = openapi.document(catalogue.operations, version="1")["components"]
+    resources.load_operations()
+    found: dict[str, Any] = openapi.build_document(catalogue.operations, version="1")["components"]
     return found["schemas"]  # type: ignore[no-any-return]
 
 

@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 import pytest
 
-from rota.api.shapes.pieces import Status, StatusAlias
-from rota.api.shapes.runs import RunStatus
+from rota.api.schemas.common import Status, StatusAlias
+from rota.api.schemas.runs import RunStatus
 from rota.core.aliases import (
     CUSTOM_JOB_TYPE,
     JOB_STATUSES,

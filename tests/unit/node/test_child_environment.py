@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rota.config.load import load
+from rota.config.loader import load_settings
 from rota.config.settings import Settings
 from rota.core.errors import InvalidSetting
 from rota.node.child_environment import check_passed_environment, child_environment
@@ -37,7 +37,7 @@ def settings(folder: Path, *passed: str) -> Settings:
     file = folder / "rota.toml"
     file.write_text(FILE)
     flags: dict[str, Any] = {"worker": {"pass_environment": list(passed)}}
-    return load(environment={}, file=file, flags=flags, places=())
+    return load_settings(environment={}, file=file, flags=flags, default_files=())
 
 
 @pytest.mark.parametrize(

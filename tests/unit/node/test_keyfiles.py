@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from rota.config.database import Database
-from rota.config.settings import Api, Settings
+from rota.config.database import DatabaseSettings
+from rota.config.settings import ApiSettings, Settings
 from rota.core.errors import InvalidSetting, SecretsUnavailable
 from rota.node.keyfiles import MASTER_FILE, master_key, opening_key
 
@@ -13,7 +13,7 @@ from rota.node.keyfiles import MASTER_FILE, master_key, opening_key
 def test_the_api_makes_a_key_beside_the_embedded_database_and_the_worker_finds_it(
     tmp_path: Path,
 ) -> None:
-    settings = Settings(database=Database(data=tmp_path / "data"))
+    settings = Settings(database=DatabaseSettings(data=tmp_path / "data"))
 
     before = opening_key(settings)
     made = master_key(settings)
@@ -26,13 +26,13 @@ def test_the_api_makes_a_key_beside_the_embedded_database_and_the_worker_finds_i
 
 
 def test_a_database_of_somebody_elses_has_no_key_unless_it_is_given(tmp_path: Path) -> None:
-    database = Database(url="postgresql://db.example/rota", data=tmp_path)
+    database = DatabaseSettings(url="postgresql://db.example/rota", data=tmp_path)
     file = tmp_path / "given.key"
     file.write_text(f"{'ab' * 32}\n")
 
     without, given = (
         Settings(database=database),
-        Settings(database=database, api=Api(master_key=file)),
+        Settings(database=database, api=ApiSettings(master_key=file)),
     )
 
     assert (master_key(without), opening_key(without)) == (None, None)
@@ -45,7 +45,7 @@ def test_a_file_that_holds_no_key_stops_the_api_and_fails_only_attempts_of_a_wor
 ) -> None:
     file = tmp_path / "master.key"
     file.write_text(text)
-    settings = Settings(api=Api(master_key=file))
+    settings = Settings(api=ApiSettings(master_key=file))
 
     with pytest.raises(InvalidSetting, match=r"api\.master_key"):
         master_key(settings)

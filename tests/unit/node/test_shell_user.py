@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rota.config.load import load
+from rota.config.loader import load_settings
 from rota.config.settings import Settings
 from rota.core.errors import InvalidSetting
 from rota.node.shell_user import can_read, check_shell_user, find_exposed_keys
@@ -18,7 +18,7 @@ NOBODY = pwd.getpwnam("nobody")
 
 def settings(folder: Path, **executors: Any) -> Settings:
     flags = {"executors": executors, "database": {"data": str(folder)}}
-    return load(environment={}, flags=flags, places=())
+    return load_settings(environment={}, flags=flags, default_files=())
 
 
 def test_a_root_worker_with_programs_and_no_user_for_them_is_refused(tmp_path: Path) -> None:

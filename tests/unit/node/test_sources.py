@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from rota.config.settings import Settings
-from rota.config.sources import Source
+from rota.config.sources import SourceSettings
 from rota.core.errors import InvalidInput, InvalidSetting
 from rota.node import sources
 from rota.node.sources import make_of, wanted_of
 
 
 def settings(**source: Any) -> Settings:
-    return Settings(sources={"orders": Source(**source)})
+    return Settings(sources={"orders": SourceSettings(**source)})
 
 
 def test_a_source_has_the_settings_of_its_section() -> None:
@@ -32,7 +32,7 @@ def test_secrets_are_looked_up_however_deep_they_are() -> None:
 
     sources.one_wanted(
         "orders",
-        Source(kind="mine", options=options),
+        SourceSettings(kind="mine", options=options),
         plugins,
         {"PASSWORD": "a/b", "KEY": "k"},
     )

@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from rota.config.database import Database
-from rota.config.declaring import FOREVER
+from rota.config.database import DatabaseSettings
+from rota.config.declarations import FOREVER
 from rota.core.errors import StoreRefused, StoreUnavailable
 from rota.node.startup import StartWait, StoppedAtStart
 from rota.runtime.clock import MovedClock
@@ -138,6 +138,8 @@ async def test_who_cancels_it_is_not_told_that_it_was_stopped(
 
 
 def test_the_embedded_server_is_not_waited_for(clock: MovedClock, said: list[object]) -> None:
-    wait = StartWait.of(Database(), clock=clock, emit=said.append, rng=Random(7), stop=Halt())
+    wait = StartWait.of(
+        DatabaseSettings(), clock=clock, emit=said.append, rng=Random(7), stop=Halt()
+    )
 
     assert wait.limit == timedelta()

@@ -1,22 +1,22 @@
-// Whether somebody is at the keyboard. A login ends when nobody uses it; requests that the page sends
-// by itself say so, and do not keep it alive.
+// Tracks whether the user is active. An idle login ends; a request that the page sends by itself is
+// marked as idle and does not extend the login.
 
-/** Somebody who has not touched anything for this long, in milliseconds, is away. */
-const AWAY_AFTER = 60_000;
+/** The user is idle after this long without input, in milliseconds. */
+const IDLE_AFTER_MS = 60_000;
 
-const TOUCHES = ["pointerdown", "pointermove", "keydown", "wheel", "touchstart"] as const;
+const ACTIVITY_EVENTS = ["pointerdown", "pointermove", "keydown", "wheel", "touchstart"] as const;
 
-let lastTouch = Date.now();
+let lastActivity = Date.now();
 
-export function noteTouch(now = Date.now()): void {
-  lastTouch = now;
+export function recordActivity(now = Date.now()): void {
+  lastActivity = now;
 }
 
-export function watchTouches(target: EventTarget): void {
-  for (const kind of TOUCHES) target.addEventListener(kind, () => noteTouch(), { capture: true, passive: true });
+export function watchActivity(target: EventTarget): void {
+  for (const kind of ACTIVITY_EVENTS) target.addEventListener(kind, () => recordActivity(), { capture: true, passive: true });
 }
 
-/** The header of a request that nobody asked for; none while somebody is there. */
+/** The header that marks a request as idle; empty while the user is active. */
 export function idleHeaders(now = Date.now()): Record<string, string> {
-  return now - lastTouch > AWAY_AFTER ? { "X-User-Idle": "1" } : {};
+  return now - lastActivity > IDLE_AFTER_MS ? { "X-User-Idle": "1" } : {};
 }

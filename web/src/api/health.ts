@@ -1,16 +1,16 @@
-// Whether the server can reach its database; not in the catalogue, because it asks for no key.
+// Checks whether the server can reach its database. Not in the operation catalogue, because it needs no key.
 import { type UseQueryResult, useQuery } from "@tanstack/react-query";
-import { PATIENCE, fetched } from "./client.ts";
-import { problemOf } from "./problem.ts";
+import { REQUEST_TIMEOUT_MS, fetchOrThrow } from "./client.ts";
+import { readProblem } from "./problem.ts";
 
-/** How long the answer took, in milliseconds. */
-export function useReady(): UseQueryResult<number> {
+/** The response time in milliseconds. */
+export function useDatabaseLatency(): UseQueryResult<number> {
   return useQuery({
     queryKey: ["readyz"],
     queryFn: async () => {
       const start = performance.now();
-      const response = await fetched("/readyz", { signal: AbortSignal.timeout(PATIENCE) });
-      if (!response.ok) throw await problemOf(response);
+      const response = await fetchOrThrow("/readyz", { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
+      if (!response.ok) throw await readProblem(response);
       return performance.now() - start;
     },
     refetchInterval: 10_000,

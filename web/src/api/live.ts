@@ -1,11 +1,11 @@
-// The live feed: one stream for the whole page, told in batches of at most four a second, so that 500
-// events a second cost four renders.
+// The live feed: one stream for the whole page, delivered in batches of at most four per second, so
+// that 500 events per second cost four renders.
 //
 //   useLive(["run.ended"], (batch) => …);
-//   const link = useLink();   // "live" | "connecting" | "polling" | "off"
+//   const connection = useConnection();   // "live" | "connecting" | "polling" | "off"
 import { useEffect, useRef, useSyncExternalStore } from "react";
 import { ProblemError } from "./problem.ts";
-import { ended } from "./session.ts";
+import { endSession } from "./session.ts";
 import { type StreamEvent, readStream } from "./stream.ts";
 
 export type EventType =
@@ -25,7 +25,7 @@ export interface LiveEvent {
   job_id?: string;
   job_name?: string | null;
   run_id?: string;
-  /** Of the run of a step: the graph run that it belongs to. */
+  /** For the run of a step: the graph run that it belongs to. */
   graph_run_id?: string;
   status?: string;
   attempt?: number;
@@ -34,47 +34,47 @@ export interface LiveEvent {
   missed?: Record<string, number>;
 }
 
-export type Link = "off" | "connecting" | "live" | "polling";
+export type Connection = "off" | "connecting" | "live" | "polling";
 
-const BATCH = 250;
-const MOST = 2_000;
+const BATCH_MS = 250;
+const BATCH_MAX = 2_000;
 
-type Listener = { types: ReadonlySet<string>; tell: (batch: LiveEvent[]) => void };
+type Listener = { types: ReadonlySet<string>; onBatch: (batch: LiveEvent[]) => void };
 
 const listeners = new Set<Listener>();
 const watchers = new Set<() => void>();
-let link: Link = "off";
-let waiting: LiveEvent[] = [];
-/** How many of each type there was no room for. */
-let passed: Record<string, number> = {};
+let connection: Connection = "off";
+let pending: LiveEvent[] = [];
+/** How many events of each type did not fit into the batch. */
+let dropped: Record<string, number> = {};
 let timer: ReturnType<typeof setTimeout> | null = null;
 let stream: AbortController | null = null;
 
-function become(next: Link): void {
-  if (link === next) return;
-  link = next;
-  for (const each of watchers) each();
+function setConnection(next: Connection): void {
+  if (connection === next) return;
+  connection = next;
+  for (const notify of watchers) notify();
 }
 
-/** How the page is connected; "polling": the feed is refused, and pages read again now and then. */
-export function useLink(): Link {
+/** How the page is connected; "polling": the feed is unavailable, and pages refresh periodically. */
+export function useConnection(): Connection {
   return useSyncExternalStore(
     (watcher) => {
       watchers.add(watcher);
       return () => watchers.delete(watcher);
     },
-    () => link,
+    () => connection,
   );
 }
 
-/** Calls with what happened since the last time. `lagged` tells everybody: read anew. */
-export function useLive(types: readonly EventType[], tell: (batch: LiveEvent[]) => void): void {
-  const latest = useRef(tell);
-  latest.current = tell;
+/** Calls back with the events since the last call. A `lagged` event tells every listener to refetch. */
+export function useLive(types: readonly EventType[], onBatch: (batch: LiveEvent[]) => void): void {
+  const latest = useRef(onBatch);
+  latest.current = onBatch;
   const names = types.join(" ");
   useEffect(() => {
     if (names === "") return;
-    const listener: Listener = { types: new Set(names.split(" ")), tell: (batch) => latest.current(batch) };
+    const listener: Listener = { types: new Set(names.split(" ")), onBatch: (batch) => latest.current(batch) };
     listeners.add(listener);
     return () => {
       listeners.delete(listener);
@@ -82,106 +82,106 @@ export function useLive(types: readonly EventType[], tell: (batch: LiveEvent[]) 
   }, [names]);
 }
 
-function push(event: LiveEvent): void {
-  waiting.push(event);
-  timer ??= setTimeout(flush, BATCH);
+function enqueue(event: LiveEvent): void {
+  pending.push(event);
+  timer ??= setTimeout(flush, BATCH_MS);
 }
 
-/** Takes what the stream told. What nobody waits for is not even read, and beyond so many events
- * nobody looks at each: they are counted, and whoever lists reads anew. */
-function take(told: StreamEvent): void {
-  const isLagged = told.event === "lagged";
-  if (!isLagged && ![...listeners].some(({ types }) => types.has(told.event))) return;
-  if (!isLagged && waiting.length >= MOST) {
-    passed[told.event] = (passed[told.event] ?? 0) + 1;
+/** Queues an event of the stream. Ignores events without a listener. Beyond the batch limit it only
+ * counts events, and lists refetch. */
+function queueEvent(received: StreamEvent): void {
+  const isLagged = received.event === "lagged";
+  if (!isLagged && ![...listeners].some(({ types }) => types.has(received.event))) return;
+  if (!isLagged && pending.length >= BATCH_MAX) {
+    dropped[received.event] = (dropped[received.event] ?? 0) + 1;
     return;
   }
-  const event = eventOf(told);
-  if (event) push(event);
+  const event = parseLiveEvent(received);
+  if (event) enqueue(event);
 }
 
 function flush(): void {
   timer = null;
-  const batch = waiting;
-  if (Object.keys(passed).length > 0) batch.push({ id: last, type: "lagged", at: new Date().toISOString(), missed: passed });
-  [waiting, passed] = [[], {}];
+  const batch = pending;
+  if (Object.keys(dropped).length > 0) batch.push({ id: lastEventId, type: "lagged", at: new Date().toISOString(), missed: dropped });
+  [pending, dropped] = [[], {}];
   const isLagged = batch.some((event) => event.type === "lagged");
   for (const listener of listeners) {
     const own = isLagged ? batch : batch.filter((event) => listener.types.has(event.type));
-    if (own.length > 0) listener.tell(own);
+    if (own.length > 0) listener.onBatch(own);
   }
 }
 
-/** A page that nobody sees for so long lets go of its stream: a key may have five. */
-const UNSEEN = 30_000;
-let unseen: ReturnType<typeof setTimeout> | null = null;
-/** The id of the last event, to go on from. */
-let last = "";
+/** A page that is hidden for this long closes its stream: a key may have five. In milliseconds. */
+const HIDDEN_MAX_MS = 30_000;
+let hiddenTimer: ReturnType<typeof setTimeout> | null = null;
+/** The id of the last event, to resume from. */
+let lastEventId = "";
 
-/** Opens the stream, and again whenever it ends, until `disconnect`. */
+/** Opens the stream and reopens it whenever it ends, until `disconnect`. */
 export function connect(): void {
-  document.addEventListener("visibilitychange", look);
-  begin();
+  document.addEventListener("visibilitychange", onVisibilityChange);
+  openStream();
 }
 
 export function disconnect(): void {
-  document.removeEventListener("visibilitychange", look);
-  if (unseen) clearTimeout(unseen);
-  unseen = null;
-  last = "";
-  end();
+  document.removeEventListener("visibilitychange", onVisibilityChange);
+  if (hiddenTimer) clearTimeout(hiddenTimer);
+  hiddenTimer = null;
+  lastEventId = "";
+  closeStream();
 }
 
-function begin(): void {
+function openStream(): void {
   if (stream) return;
   stream = new AbortController();
-  void follow(stream);
+  void keepStreaming(stream);
 }
 
-function end(): void {
+function closeStream(): void {
   stream?.abort();
   stream = null;
-  become("off");
+  setConnection("off");
 }
 
-function look(): void {
-  if (unseen) clearTimeout(unseen);
-  unseen = document.hidden ? setTimeout(end, UNSEEN) : null;
-  if (!document.hidden) begin();
+function onVisibilityChange(): void {
+  if (hiddenTimer) clearTimeout(hiddenTimer);
+  hiddenTimer = document.hidden ? setTimeout(closeStream, HIDDEN_MAX_MS) : null;
+  if (!document.hidden) openStream();
 }
 
-async function follow(own: AbortController): Promise<void> {
+async function keepStreaming(own: AbortController): Promise<void> {
   let wait = 500;
   while (!own.signal.aborted) {
-    if (link !== "polling") become("connecting");
+    if (connection !== "polling") setConnection("connecting");
     try {
       await readStream("/ui/v1/feed", {
-        last,
+        last: lastEventId,
         signal: own.signal,
-        opened: () => become("live"),
-        tell: (told) => {
-          last = told.id || last;
+        onOpen: () => setConnection("live"),
+        onEvent: (received) => {
+          lastEventId = received.id || lastEventId;
           wait = 500;
-          take(told);
+          queueEvent(received);
         },
       });
     } catch (caught) {
       if (own.signal.aborted) return;
-      // Too many streams of this key are open, or this process has none: look now and then.
+      // This key has too many open streams, or this process serves no feed: poll instead.
       if (caught instanceof ProblemError && caught.status > 0) {
-        if (caught.status === 401) ended();
-        become("polling");
+        if (caught.status === 401) endSession();
+        setConnection("polling");
         wait = 15_000;
       }
     }
-    await rest(wait * (0.75 + Math.random() / 2), own.signal);
+    await sleep(wait * (0.75 + Math.random() / 2), own.signal);
     wait = Math.min(wait * 2, 15_000);
-    if (link === "polling") push({ id: last, type: "lagged", at: new Date().toISOString() });
+    if (connection === "polling") enqueue({ id: lastEventId, type: "lagged", at: new Date().toISOString() });
   }
 }
 
-/** One event of the feed; null for what only keeps the line open. */
-export function eventOf({ id, data }: StreamEvent): LiveEvent | null {
+/** Parses an event of the feed; null for a keep-alive. */
+export function parseLiveEvent({ id, data }: StreamEvent): LiveEvent | null {
   try {
     const event = { ...(JSON.parse(data) as LiveEvent), id };
     return event.type === "quiet" ? null : event;
@@ -190,7 +190,7 @@ export function eventOf({ id, data }: StreamEvent): LiveEvent | null {
   }
 }
 
-function rest(milliseconds: number, signal: AbortSignal): Promise<void> {
+function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((done) => {
     const handle = setTimeout(done, milliseconds);
     signal.addEventListener("abort", () => {

@@ -1,12 +1,12 @@
-// What the API refuses, as an error with a sentence for people.
-import type { FieldError, Problem } from "./schema.gen.ts";
+// An error response of the API as an exception with a readable sentence.
+import type { ProblemField, Problem } from "./schema.gen.ts";
 
-/** `code` is stable; `errors` points into what was sent. Status 0: there was no answer. */
+/** `code` is stable; `errors` points into the request body. Status 0: no response. */
 export class ProblemError extends Error {
   readonly status: number;
   readonly code: string;
   readonly title: string;
-  readonly errors: readonly FieldError[];
+  readonly errors: readonly ProblemField[];
   readonly requestId: string | null;
   readonly retryAfter: number | null;
 
@@ -15,27 +15,27 @@ export class ProblemError extends Error {
     this.name = "ProblemError";
     this.status = problem.status ?? 0;
     this.code = problem.code ?? "no_answer";
-    this.title = problem.title ?? "There was no answer";
+    this.title = problem.title ?? "No response";
     this.errors = problem.errors ?? [];
     this.requestId = problem.request_id ?? null;
     this.retryAfter = retryAfter;
   }
 
-  /** What is wrong with one field of what was sent, by its JSON pointer. */
-  of(pointer: string): string | null {
-    return this.errors.find((each) => each.pointer === pointer)?.detail ?? null;
+  /** The error of one field of the request body, by its JSON pointer. */
+  errorAt(pointer: string): string | null {
+    return this.errors.find((error) => error.pointer === pointer)?.detail ?? null;
   }
 }
 
-export async function problemOf(response: Response): Promise<ProblemError> {
+export async function readProblem(response: Response): Promise<ProblemError> {
   const retry = Number(response.headers.get("retry-after"));
   const after = Number.isFinite(retry) && retry > 0 ? retry : null;
   try {
-    const told = (await response.json()) as Problem;
-    if (typeof told.detail === "string") return new ProblemError(told, after);
+    const problem = (await response.json()) as Problem;
+    if (typeof problem.detail === "string") return new ProblemError(problem, after);
   } catch {
-    // Not ours: a proxy between us and the API.
+    // Not a response of the API: a proxy in front of it responded.
   }
-  const detail = `the server answered ${response.status} without saying why`;
-  return new ProblemError({ status: response.status, code: "unknown", title: "Refused", detail }, after);
+  const detail = `the server responded with status ${response.status} and no details`;
+  return new ProblemError({ status: response.status, code: "unknown", title: "Request failed", detail }, after);
 }

@@ -1,10 +1,10 @@
-// Reading and changing with a cache: hooks around `ask`.
+// Hooks that read and change data through the API, with a cache.
 //
-//   const jobs = useAsk("GET /v1/jobs", { query: { q } }, { on: ["job.changed"] });
-//   const pause = useTell("POST /v1/jobs/{job_id}/pause", { spoils: ["GET /v1/jobs"] });
+//   const jobs = useApiQuery("GET /v1/jobs", { query: { q } }, { on: ["job.changed"] });
+//   const pause = useApiMutation("POST /v1/jobs/{job_id}/pause", { invalidates: ["GET /v1/jobs"] });
 //
-// `on` names events of the live feed after which it is read again, at most once in two seconds; a list of
-// many pages, all of which are read then, more rarely.
+// `on` names events of the live feed that trigger a refetch, at most once in two seconds; less often for
+// a list of many pages, because all of them are refetched.
 import {
   type InfiniteData,
   QueryClient,
@@ -18,7 +18,7 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef } from "react";
-import { type Answer, type Call, type Operation, ask } from "./client.ts";
+import { type ApiResult, type Call, type Operation, callApi } from "./client.ts";
 import { type EventType, type LiveEvent, useLive } from "./live.ts";
 import { ProblemError } from "./problem.ts";
 
@@ -26,7 +26,7 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 2_000,
-      // What was refused stays refused; what was not answered may be, the next time.
+      // A rejected request stays rejected; an unanswered one may succeed on the next attempt.
       retry: (times, error) => times < 2 && !(error instanceof ProblemError && error.status >= 400 && error.status < 500),
       retryDelay: (times) => 500 * 2 ** times,
       refetchOnWindowFocus: true,
@@ -34,57 +34,57 @@ export const queryClient = new QueryClient({
   },
 });
 
-/** At most so often is a list read again because of events. */
-const CALM = 2_000;
+/** The minimum time between two refetches because of events, in milliseconds. */
+const REFETCH_MIN_MS = 2_000;
 
-export interface Reading {
-  /** Not asked at all while false. */
+export interface QueryOptions {
+  /** No request is sent while false. */
   enabled?: boolean;
-  /** Read again after these events of the feed. */
+  /** Refetch after these events of the live feed. */
   on?: readonly EventType[];
-  /** Of those, the ones that matter, such as those of one job. */
+  /** Restricts `on` to matching events, for example those of one job. */
   where?: (event: LiveEvent) => boolean;
-  /** Read again every so many milliseconds. */
+  /** Refetch interval in milliseconds. */
   every?: number;
-  /** Keep what was shown until the answer to a changed question is there. */
-  keep?: boolean;
+  /** Keep showing the previous data while a changed query loads. */
+  keepPrevious?: boolean;
   staleTime?: number;
 }
 
-export function keyOf<O extends Operation>(operation: O, call?: Call<O>): readonly unknown[] {
+export function queryKey<O extends Operation>(operation: O, call?: Call<O>): readonly unknown[] {
   return call === undefined ? [operation] : [operation, call];
 }
 
-export function useAsk<O extends Operation>(operation: O, call: Call<O>, reading: Reading = {}): UseQueryResult<Answer<O>> {
-  const key = keyOf(operation, call);
-  useFresh(key, reading);
-  return useQuery<Answer<O>>({
+export function useApiQuery<O extends Operation>(operation: O, call: Call<O>, options: QueryOptions = {}): UseQueryResult<ApiResult<O>> {
+  const key = queryKey(operation, call);
+  useRefetchOnEvents(key, options);
+  return useQuery<ApiResult<O>>({
     queryKey: key,
-    queryFn: ({ signal }) => ask(operation, call, { signal }),
-    enabled: reading.enabled ?? true,
-    ...(reading.every === undefined ? {} : { refetchInterval: reading.every }),
-    ...(reading.staleTime === undefined ? {} : { staleTime: reading.staleTime }),
-    ...(reading.keep ? { placeholderData: keepPreviousData as never } : {}),
+    queryFn: ({ signal }) => callApi(operation, call, { signal }),
+    enabled: options.enabled ?? true,
+    ...(options.every === undefined ? {} : { refetchInterval: options.every }),
+    ...(options.staleTime === undefined ? {} : { staleTime: options.staleTime }),
+    ...(options.keepPrevious ? { placeholderData: keepPreviousData as never } : {}),
   });
 }
 
-/** Operations whose answer is a page with a `next_cursor`. */
-export type Paged = { [O in Operation]: Answer<O> extends { data: unknown[]; next_cursor: string | null } ? O : never }[Operation];
-export type Row<O extends Paged> = Answer<O> extends { data: Array<infer R> } ? R : never;
+/** Operations whose response is a page with a `next_cursor`. */
+export type Paged = { [O in Operation]: ApiResult<O> extends { data: unknown[]; next_cursor: string | null } ? O : never }[Operation];
+export type Row<O extends Paged> = ApiResult<O> extends { data: Array<infer R> } ? R : never;
 
-export interface Pages<R> {
+export interface PagedRows<R> {
   rows: R[];
-  /** The first page is not there yet. */
+  /** The first page is still loading. */
   isPending: boolean;
   isFetching: boolean;
   error: Error | null;
   hasMore: boolean;
-  more: () => void;
-  again: () => void;
+  loadMore: () => void;
+  refetch: () => void;
 }
 
-/** A list that is read page by page. */
-export function usePages<O extends Paged>(operation: O, call: Call<O>, reading: Reading = {}): Pages<Row<O>> {
+/** Reads a list page by page. */
+export function usePagedQuery<O extends Paged>(operation: O, call: Call<O>, options: QueryOptions = {}): PagedRows<Row<O>> {
   const key = ["pages", operation, call];
   type Page = { data: Row<O>[]; next_cursor: string | null };
   const found = useInfiniteQuery<Page, Error, InfiniteData<Page>, readonly unknown[], string | null>({
@@ -92,35 +92,35 @@ export function usePages<O extends Paged>(operation: O, call: Call<O>, reading: 
     queryFn: async ({ pageParam, signal }) => {
       const plain = call as { query?: Record<string, unknown> };
       const query = pageParam === null ? plain.query : { ...plain.query, cursor: pageParam };
-      return (await ask(operation, { ...call, query } as Call<O>, { signal })) as unknown as Page;
+      return (await callApi(operation, { ...call, query } as Call<O>, { signal })) as unknown as Page;
     },
     initialPageParam: null,
     getNextPageParam: (last) => last.next_cursor,
-    enabled: reading.enabled ?? true,
-    ...(reading.every === undefined ? {} : { refetchInterval: reading.every }),
-    ...(reading.keep ? { placeholderData: keepPreviousData as never } : {}),
+    enabled: options.enabled ?? true,
+    ...(options.every === undefined ? {} : { refetchInterval: options.every }),
+    ...(options.keepPrevious ? { placeholderData: keepPreviousData as never } : {}),
   });
-  useFresh(key, reading, found.data?.pages.length);
-  // The same rows are the same list: whoever sorts them need not do so again.
+  useRefetchOnEvents(key, options, found.data?.pages.length);
+  // Unchanged rows stay the same array, so that callers do not sort them again.
   const rows = useMemo(() => found.data?.pages.flatMap((page) => page.data) ?? [], [found.data]);
-  return shown(found, rows);
+  return toPagedRows(found, rows);
 }
 
-function shown<R>(found: UseInfiniteQueryResult<InfiniteData<{ data: R[] }>>, rows: R[]): Pages<R> {
+function toPagedRows<R>(found: UseInfiniteQueryResult<InfiniteData<{ data: R[] }>>, rows: R[]): PagedRows<R> {
   return {
     rows,
     isPending: found.isPending,
     isFetching: found.isFetching,
     error: found.error,
     hasMore: found.hasNextPage,
-    more: () => {
+    loadMore: () => {
       if (found.hasNextPage && !found.isFetchingNextPage) void found.fetchNextPage();
     },
-    again: () => void found.refetch(),
+    refetch: () => void found.refetch(),
   };
 }
 
-function useFresh(key: readonly unknown[], reading: Reading, pages = 1): void {
+function useRefetchOnEvents(key: readonly unknown[], options: QueryOptions, pages = 1): void {
   const client = useQueryClient();
   const last = useRef(0);
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
@@ -132,12 +132,12 @@ function useFresh(key: readonly unknown[], reading: Reading, pages = 1): void {
     },
     [],
   );
-  useLive(reading.enabled === false ? NOTHING : (reading.on ?? NOTHING), (batch) => {
-    // A page that nobody sees is read again when somebody does.
+  useLive(options.enabled === false ? NO_EVENTS : (options.on ?? NO_EVENTS), (batch) => {
+    // A hidden page refetches when it becomes visible.
     if (timer.current || document.hidden) return;
-    const { where } = reading;
+    const { where } = options;
     if (where && !batch.some((event) => event.type === "lagged" || where(event))) return;
-    const wait = Math.max(0, last.current + CALM * pages - Date.now());
+    const wait = Math.max(0, last.current + REFETCH_MIN_MS * pages - Date.now());
     timer.current = setTimeout(() => {
       timer.current = null;
       last.current = Date.now();
@@ -146,30 +146,30 @@ function useFresh(key: readonly unknown[], reading: Reading, pages = 1): void {
   });
 }
 
-const NOTHING: readonly EventType[] = [];
+const NO_EVENTS: readonly EventType[] = [];
 
-export interface Telling<O extends Operation> {
-  /** Operations whose answers are wrong afterwards; they are read again. */
-  spoils?: readonly Operation[];
-  done?: (answer: Answer<O>) => void;
-  /** As If-Match, for a change of exactly this version. */
+export interface MutationOptions<O extends Operation> {
+  /** Operations whose cached responses are outdated afterwards; they are refetched. */
+  invalidates?: readonly Operation[];
+  done?: (answer: ApiResult<O>) => void;
+  /** Extra headers, for example If-Match to change exactly one version. */
   headers?: Record<string, string>;
 }
 
-/** A change. `mutate(call)` or `mutateAsync(call)`; `error` is a ProblemError. */
-export function useTell<O extends Operation>(operation: O, telling: Telling<O> = {}): UseMutationResult<Answer<O>, Error, Call<O>> {
+/** Changes data. Use `mutate(call)` or `mutateAsync(call)`; `error` is a ProblemError. */
+export function useApiMutation<O extends Operation>(operation: O, options: MutationOptions<O> = {}): UseMutationResult<ApiResult<O>, Error, Call<O>> {
   const client = useQueryClient();
-  return useMutation<Answer<O>, Error, Call<O>>({
-    mutationFn: (call) => ask(operation, call, telling.headers ? { headers: telling.headers } : {}),
+  return useMutation<ApiResult<O>, Error, Call<O>>({
+    mutationFn: (call) => callApi(operation, call, options.headers ? { headers: options.headers } : {}),
     onSuccess: async (answer) => {
-      telling.done?.(answer);
-      await Promise.all((telling.spoils ?? []).map((each) => spoil(client, each)));
+      options.done?.(answer);
+      await Promise.all((options.invalidates ?? []).map((outdated) => invalidateOperation(client, outdated)));
     },
   });
 }
 
-/** Read the answers of an operation again wherever they are shown. */
-export async function spoil(client: QueryClient, operation: Operation): Promise<void> {
+/** Refetches an operation wherever its data is shown. */
+export async function invalidateOperation(client: QueryClient, operation: Operation): Promise<void> {
   await Promise.all([
     client.invalidateQueries({ queryKey: [operation] }),
     client.invalidateQueries({ queryKey: ["pages", operation] }),

@@ -1,22 +1,22 @@
-// What the API takes and gives. Rendered from src/rota/api by `make generate`; do not edit.
+// Requests and responses of the API. Rendered from src/rota/api by `make generate`; do not edit.
 
 export interface AllTenantsQuery {
-  /** Whether it is about every tenant; `true` needs a platform key. Default: true for a platform key, false for other keys. */
+  /** Act for all tenants; `true` requires a platform key. Default: true for a platform key, false for other keys. */
   "all_tenants"?: boolean;
 }
 
 export interface ApplyDraft {
-  /** Whose jobs these are; kept in their label `rota.project`. */
+  /** Name of the project, stored in the label `rota.project`. */
   "project": string;
-  /** All that the project is to have. */
+  /** All jobs of the project. */
   "jobs": Array<DeclaredJob>;
-  /** Calendars of the tenant, made or replaced; none is ever deleted. */
+  /** Calendars to create or replace; none is deleted. Default: none. */
   "calendars"?: Array<DeclaredCalendar>;
-  /** Delete the jobs of the project that are not declared. */
+  /** Delete jobs of the project that are not declared. Default: `false`. */
   "prune"?: boolean;
-  /** `seen` of the plan: refused if a job has another version by now. */
+  /** `seen` of the plan; refused if a job has changed since. Default: not checked. */
   "seen"?: Record<string, number> | null;
-  /** The same for calendars. */
+  /** `seen_calendars` of the plan; refused if a calendar has changed since. Default: not checked. */
   "seen_calendars"?: Record<string, number> | null;
 }
 
@@ -37,24 +37,24 @@ export interface Attempts {
 }
 
 export interface AuditQuery {
-  /** What was changed: `job`, `run`, `key` and so on. */
+  /** Filter by type of object: `job`, `run`, `key` and so on. Default: all. */
   "thing"?: string | null;
-  /** The id or the name of what was changed. */
+  /** Filter by id or name of the object. Default: all. */
   "thing_id"?: string | null;
-  /** Who changed it. */
+  /** Filter by author. Default: all. */
   "actor"?: string | null;
-  /** How, as in `job.pause`. */
+  /** Filter by action, such as `job.pause`. Default: all. */
   "action"?: string | null;
-  /** At this time or later. */
+  /** At or after this time. Default: any. */
   "since"?: string | null;
-  /** Before this time. */
+  /** Before this time. Default: any. */
   "until"?: string | null;
-  /** How many of them at most. */
+  /** Maximum items per page. Default: 50. */
   "limit"?: number;
   "cursor"?: string | null;
 }
 
-/** Who did what, when and from where. `source` is the client's address. `origin` is what made the change: `code` (an app that declares jobs), `file` (`rota apply`), `import`, `cli`, `dashboard`, `api`, or `transaction` (`rota.within`); null for entries of earlier releases. */
+/** One entry of the audit log. `source` is the client's address. `origin` is the means of the change: `code` (an app that declares jobs), `file` (`rota apply`), `import`, `cli`, `dashboard`, `api`, or `transaction` (`rota.in_transaction`); null for entries of earlier releases. */
 export interface AuditView {
   "id": number;
   "at": string;
@@ -70,54 +70,34 @@ export interface AuditView {
   "request_id": string | null;
 }
 
-/** What waits is cancelled; what runs may finish, or is asked to stop. */
+/** Waiting runs are cancelled. Running ones may finish, or are asked to stop. */
 export interface BackfillCancel {
-  /** What becomes of runs that are at work. */
+  /** What happens to running runs. Default: `finish`. */
   "running"?: "cancel" | "finish";
-  /** Why, for whoever asks later. */
+  /** Reason, shown with the backfill. Default: none. */
   "reason"?: string | null;
 }
 
-/** Ticks from `since` on and before `until`, which may not lie in the future. `missing` makes runs for those that never ran; `all` runs each again, once for each `name`. */
+/** Ticks from `since` on and before `until`, which must not be in the future. `missing` creates runs for ticks that never ran; `all` runs each tick again, once per `name`. */
 export interface BackfillDraft {
-  /** The first tick that counts. */
+  /** Start of the range (inclusive). */
   "since": string;
-  /** Ticks before this time count; it may not lie in the future. */
+  /** End of the range (exclusive); not in the future. */
   "until": string;
-  /** Ticks that never ran, or each of them again. */
+  /** Run ticks that never ran, or all ticks again. Default: `missing`. */
   "only"?: "all" | "missing";
-  /** Of the runs that are made; `low` unless it is said. */
+  /** Priority of the runs. Default: `low`. */
   "priority"?: number | "high" | "low" | "medium" | "normal" | null;
-  /** How many of them may run at a time. */
+  /** Maximum concurrent runs of the backfill. Default: 4. */
   "at_once"?: number;
-  /** With `all`: each name runs every tick once. */
+  /** With `all`, each name runs every tick once. Default: `backfill`. */
   "name"?: string;
-  /** Only count. */
+  /** Only count the ticks. Default: `false`. */
   "dry_run"?: boolean;
 }
 
-/** Ticks from `since` on and before `until`, however many; their runs are made little by little. `missing` are ticks that never ran, or whose runs were cancelled; `failed` those whose runs all failed. A tick with a run that is alive is left alone. */
-export interface BackfillPlan {
-  /** The first tick that counts. */
-  "since": string;
-  /** Ticks before this time count; it may not lie in the future. */
-  "until": string;
-  /** Ticks that never ran, those whose runs failed, or each of them again. */
-  "only"?: "all" | "failed" | "missing";
-  /** Which of them run first. */
-  "order"?: "newest" | "oldest";
-  /** How many of them may run at a time. */
-  "at_once"?: number;
-  /** Of the runs that are made; `low` unless it is said. */
-  "priority"?: number | "high" | "low" | "medium" | "normal" | null;
-  /** Of the runs, instead of the job's. */
-  "payload"?: unknown;
-  /** Only count. */
-  "dry_run"?: boolean;
-}
-
-/** What was counted: `ticks` is the sum of `ran`, `alive`, `failed` and `missing`, `new` are those that get a run. With `estimated` the range was too long to look at each. `undecided` is the scheduler's own business, `takes` how long it will take, if the job has run before. */
-export interface BackfillPlanned {
+/** The counts: `ticks` is the sum of `ran`, `alive`, `failed` and `missing`; `new` ticks get a run. `estimated`: the range was too long to check each tick. `undecided` ticks are left to the scheduler. `takes` is the expected duration, if the job has run before. */
+export interface BackfillEstimate {
   "backfill_id": string | null;
   "ticks": number;
   "ran": number;
@@ -130,7 +110,27 @@ export interface BackfillPlanned {
   "takes": string | null;
 }
 
-/** A backfill as it is now. `ticks` were looked at, `made` runs were made for them, `alive` of which have not ended; `left` is what is alive or not even made. `reached` is the time up to which ticks are decided, or down to which if the newest come first. */
+/** Ticks from `since` on and before `until`, any number. Their runs are created step by step. `missing` ticks never ran, or their runs were cancelled. All runs of `failed` ticks failed. A tick with an active run is skipped. */
+export interface BackfillPlan {
+  /** Start of the range (inclusive). */
+  "since": string;
+  /** End of the range (exclusive); not in the future. */
+  "until": string;
+  /** Which ticks to run: those that never ran, those whose runs failed, or all. Default: `missing`. */
+  "only"?: "all" | "failed" | "missing";
+  /** Which ticks run first. Default: `oldest`. */
+  "order"?: "newest" | "oldest";
+  /** Maximum concurrent runs of the backfill. Default: 4. */
+  "at_once"?: number;
+  /** Priority of the runs. Default: `low`. */
+  "priority"?: number | "high" | "low" | "medium" | "normal" | null;
+  /** Payload of the runs. Default: the job's payload. */
+  "payload"?: unknown;
+  /** Only count the ticks. Default: `false`. */
+  "dry_run"?: boolean;
+}
+
+/** The state of a backfill. `ticks` were processed and `made` runs were created for them; `alive` of these have not ended; `left` runs are active or not created yet. `reached` is the time up to which ticks are processed, or down to which if the newest run first. */
 export interface BackfillProgress {
   "backfill_id": string;
   "job_id": string;
@@ -161,7 +161,7 @@ export interface BackfillProgress {
   "reason": Record<string, unknown> | null;
 }
 
-/** How many ticks there are, have run, have not; `undecided` is the scheduler's own business. */
+/** Counts of ticks; `undecided` ticks are left to the scheduler. */
 export interface BackfillView {
   "ticks": number;
   "exist": number;
@@ -173,24 +173,24 @@ export interface BackfillView {
 
 export interface BackfillsQuery {
   "status"?: Array<"cancelled" | "cancelling" | "finished" | "paused" | "running">;
-  /** Of this job. */
+  /** Filter by job. Default: all. */
   "job_id"?: string | null;
-  /** How many of them at most. */
+  /** Maximum items per page. Default: 50. */
   "limit"?: number;
   "cursor"?: string | null;
 }
 
-/** One run for several events. */
+/** Creates one run for several events. */
 export interface BatchDocument {
-  /** How many events complete a batch. */
+  /** Number of events in a full batch. */
   "size": number;
-  /** How long a batch waits for more events, from 1 second to 7 days. */
+  /** Time that a batch waits for more events, from 1 second to 7 days. */
   "within": string;
-  /** An expression over `event`; events with different values are gathered apart. Default: all events together. */
+  /** Expression over `event`; events are grouped by its value. Default: one group for all events. */
   "key"?: string | null;
 }
 
-/** Runs that ended from `start` on. The percentiles of their lags are to a twentieth. */
+/** Runs that ended from `start` on. The percentiles of their waits are accurate to 5 %. */
 export interface BucketView {
   "start": string;
   "runs": Record<string, number>;
@@ -201,41 +201,41 @@ export interface BucketView {
   "mean_duration_s": number | null;
 }
 
-/** `matched` is what the filter finds, `done` what this call did, `token` is for the next. */
-export interface BulkDone {
+/** `matched` runs fit the filter, this call changed `done`, and `token` is for the next call. */
+export interface BulkActionResult {
   "matched": number;
   "done": number;
   "token": string | null;
 }
 
-/** First a dry run, which answers how many and a token; then the same with the token. */
+/** Send a dry run first, which returns the count and a token; then repeat it with the token. */
 export interface BulkDraft {
-  /** Which runs; at least one of its fields must be said. */
+  /** Selects runs; at least one field is required. */
   "filter": BulkFilter;
-  /** Only count them, and answer the token to do it. */
+  /** Only count, and return a confirmation token. Default: `false`. */
   "dry_run"?: boolean;
-  /** The token of a dry run with the same filter. */
+  /** Token of a dry run with the same filter; required unless `dry_run`. Default: none. */
   "token"?: string | null;
 }
 
-/** Which runs; at least one of these must be said. */
+/** Selects runs. At least one field is required. */
 export interface BulkFilter {
-  /** Of this job. */
+  /** Filter by job. Default: all. */
   "job_id"?: string | null;
-  /** Of this kind. */
+  /** Filter by kind. Default: all. */
   "kind"?: string | null;
-  /** In this queue. */
+  /** Filter by queue. Default: all. */
   "queue"?: string | null;
   "error"?: string | null;
-  /** Dead letters with this fingerprint of their error. Default: any. */
+  /** Filter dead letters by error fingerprint. Default: all. */
   "fingerprint"?: string | null;
-  /** Ended at this time or later; if unfinished, made. */
+  /** Ended at or after this time; unfinished runs: created. Default: any. */
   "since"?: string | null;
-  /** Ended before this time; if unfinished, made. */
+  /** Ended before this time; unfinished runs: created. Default: any. */
   "until"?: string | null;
 }
 
-/** `is_estimate`: its schedule has too many ticks to walk. Cron and intervals are exact. */
+/** A job with many ticks. `is_estimate`: it has too many ticks to compute each. Cron and intervals are exact. */
 export interface BusyJob {
   "job_id": string;
   "job_name": string;
@@ -250,27 +250,27 @@ export interface CalendarChangeView {
   "fields": Array<FieldChange>;
 }
 
-/** Times in which nothing starts, on the wall clock of one zone. One window is required. */
+/** Windows in which no run starts, in one time zone. At least one window is required. */
 export interface CalendarDocument {
-  /** The name by which schedules refer to it. Default: the name that the request or the file gives it. */
+  /** Name by which schedules refer to the calendar. Default: the name in the request path or in the file. */
   "name"?: string | null;
-  /** The IANA name of the zone that its windows are in. Default: UTC. */
+  /** IANA time zone of the windows. Default: UTC. */
   "timezone"?: string | null;
   /** Whole days, such as `2026-12-25`. Default: none. */
   "dates"?: Array<string> | null;
-  /** Stretches of local time. Default: none. */
+  /** Periods of local time. Default: none. */
   "ranges"?: Array<RangeDocument> | null;
-  /** Parts of every week. Default: none. */
+  /** Periods of every week. Default: none. */
   "weekly"?: Array<WeeklyDocument> | null;
   /** Days of every year, such as `12-25`. Default: none. */
   "yearly"?: Array<string> | null;
-  /** Windows that begin by recurrence rules. Default: none. */
+  /** Windows that start at the times of an RRULE. Default: none. */
   "recurring"?: Array<RecurringDocument> | null;
 }
 
-/** A calendar in the form of docs/reference/schedules.md; its name is in the path. */
+/** A calendar; the path contains its name. */
 export interface CalendarDraft {
-  /** A calendar in the form of docs/reference/schedules.md. */
+  /** A calendar; see docs/reference/schedules.md. */
   "calendar": CalendarDocument;
 }
 
@@ -281,18 +281,18 @@ export interface CalendarView {
   "updated_at": string;
 }
 
-/** With `force` it ends now, whatever its worker does; its result is refused. */
+/** With `force` the run ends immediately; its worker's result is rejected. */
 export interface CancelDraft {
-  /** Why, for whoever asks later. */
+  /** Reason, shown with the run. Default: none. */
   "reason"?: string | null;
-  /** End it now, whatever its worker does. */
+  /** End the run now without waiting for its worker. Default: `false`. */
   "force"?: boolean;
 }
 
-/** Which of the ticks that were not run in time are run after all. */
+/** Which overdue ticks still run. */
 export type CatchUp = "all" | "once" | "skip";
 
-/** One job that is not as declared. `next_before` and `next_after` are when its next runs start; `note` says why they are not known. */
+/** One job that differs from its declaration. `next_before` and `next_after` are its next ticks; `note` says why they are unknown. */
 export interface ChangeView {
   "action": "create" | "prune" | "update";
   "name": string;
@@ -304,10 +304,10 @@ export interface ChangeView {
   "next_after": Array<string>;
   "moves": boolean;
   "note": string | null;
-  "touched": TouchedView | null;
+  "touched": ManualChangeView | null;
 }
 
-/** One field, by its path. `is_shown` is false for a payload and for values that are too long: the log keeps only that they changed. */
+/** One changed field, by its path. `is_shown` is false for payloads and for long values: the log records only that they changed. */
 export interface ChangedFieldView {
   "field": string;
   "before": unknown;
@@ -315,7 +315,49 @@ export interface ChangedFieldView {
   "is_shown": boolean;
 }
 
-/** How a day-of-month and a day-of-week that are both given go together. */
+/** A new hook with its secret, which is shown only once. */
+export interface CreatedHook {
+  "hook_id": string;
+  "name": string;
+  "type": string;
+  "style": "github" | "standard";
+  "url": string;
+  "version": number;
+  "created_at": string;
+  "used_at": string | null;
+  "secret": string;
+}
+
+/** A created job. `run_id` is the run of a job that runs at once. `deduplicated`: the uniqueness rule found an existing job or run, and none was created. */
+export interface CreatedJob {
+  "job_id": string;
+  "run_id": string | null;
+  "deduplicated": boolean;
+  "next_run_at": string | null;
+  "name": string;
+  "status": string;
+  "warnings": Array<string>;
+}
+
+export interface CreatedJobs {
+  "jobs": Array<CreatedJob>;
+}
+
+/** A new key with its secret, which is shown only once. */
+export interface CreatedKey {
+  "key_id": string;
+  "name": string;
+  "handle": string;
+  "role": string;
+  "user_id": string | null;
+  "created_at": string;
+  "expires_at": string | null;
+  "revoked_at": string | null;
+  "used_at": string | null;
+  "key": string;
+}
+
+/** How a day-of-month and a day-of-week combine when both are given. */
 export type DayMatch = "all" | "any";
 
 /** One group, with its newest run in full. */
@@ -339,7 +381,7 @@ export interface DeadGroupDetail {
   "is_partial": boolean;
 }
 
-/** A job of the group and how many of the group are its runs. All one-time submissions together are one entry, without id and name. */
+/** A job in the group and the number of its runs there. All one-time submissions share one entry without id and name. */
 export interface DeadGroupJob {
   "job_id": string | null;
   "job_name": string | null;
@@ -347,15 +389,15 @@ export interface DeadGroupJob {
 }
 
 export interface DeadGroupQuery {
-  /** Runs of this job. Default: any job, and one-time submissions. */
+  /** Filter by job. Default: all jobs and one-time submissions. */
   "job_id"?: string | null;
-  /** Ended at this time or later. Default: 30 days ago. */
+  /** Ended at or after this time. Default: 30 days ago. */
   "since"?: string | null;
   /** Ended before this time. Default: now. */
   "until"?: string | null;
 }
 
-/** Dead letters of one task that failed alike: the same type of error, the same message apart from numbers and ids, the same innermost frame of the user's code. `message` is that of the newest. `frame` is `module:function`; null if the task runs no Python code of the user. `counts_per_hour` has the last 24 hours before `until`, the oldest first. `versions` are the definition versions of the jobs. `jobs` has at most the five with the most failures, `job_count` says how many there are. With `kind`, `fingerprint`, `since` and `until` as a filter, the list, the replay, the edit and the drop mean exactly these. */
+/** Dead letters of one task with the same error: the same type, the same message apart from numbers and ids, and the same innermost frame of the user's code. `message` is the newest one. `frame` is `module:function`; null if the task runs no Python code of the user. `counts_per_hour` covers the 24 hours before `until`, oldest first. `versions` are the definition versions of the jobs. `jobs` lists up to five jobs with the most failures; `job_count` is the number of all. List, requeue, edit and drop select exactly this group with the filter `kind`, `fingerprint`, `since` and `until`. */
 export interface DeadGroupView {
   "kind": string;
   "error_type": string;
@@ -372,7 +414,7 @@ export interface DeadGroupView {
   "sample_run_id": string;
 }
 
-/** Groups of the dead letters that ended from `since` on and before `until`. `is_partial`: only the newest are grouped; `count` and `first_seen` do not consider older ones. */
+/** Groups of dead letters that ended from `since` on and before `until`. `is_partial`: only the newest are grouped; `count` and `first_seen` exclude older ones. */
 export interface DeadGroups {
   "data": Array<DeadGroupView>;
   "since": string;
@@ -381,122 +423,122 @@ export interface DeadGroups {
 }
 
 export interface DeadGroupsQuery {
-  /** Runs of this job. Default: any job, and one-time submissions. */
+  /** Filter by job. Default: all jobs and one-time submissions. */
   "job_id"?: string | null;
-  /** Ended at this time or later. Default: 30 days ago. */
+  /** Ended at or after this time. Default: 30 days ago. */
   "since"?: string | null;
   /** Ended before this time. Default: now. */
   "until"?: string | null;
-  /** Of this task. Default: any. */
+  /** Filter by task. Default: all. */
   "kind"?: string | null;
-  /** How many of them at most. */
+  /** Maximum items per page. Default: 50. */
   "limit"?: number;
 }
 
 export interface DeadLettersQuery {
   "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "blocked" | "cancelled" | "cancelling" | "coalesced" | "completed" | "dead" | "enqueued" | "expired" | "failed" | "lost" | "missed" | "paused" | "quarantined" | "queued" | "retrying" | "running" | "scheduled" | "skipped" | "succeeded" | "success">;
-  /** Of this job. */
+  /** Filter by job. Default: all. */
   "job_id"?: string | null;
-  /** Of this kind. */
+  /** Filter by kind. Default: all. */
   "kind"?: string | null;
-  /** In this queue. */
+  /** Filter by queue. Default: all. */
   "queue"?: string | null;
-  /** Executed last by this worker: its id or its name. */
+  /** Filter by the worker of the last attempt: its id or name. Default: all. */
   "worker_id"?: string | null;
-  /** Steps of this graph run. */
+  /** Filter by graph run: its steps. Default: all. */
   "graph_run_id"?: string | null;
-  /** Made at this time or later. */
+  /** Created at or after this time. Default: any. */
   "created_after"?: string | null;
-  /** Made before this time. */
+  /** Created before this time. Default: any. */
   "created_before"?: string | null;
-  /** How many of them at most. */
+  /** Maximum items per page. Default: 50. */
   "limit"?: number;
   "cursor"?: string | null;
-  /** Dead letters with this fingerprint of their error. Default: any. */
+  /** Filter by error fingerprint. Default: all. */
   "fingerprint"?: string | null;
-  /** Ended at this time or later. Default: any. */
+  /** Ended at or after this time. Default: any. */
   "ended_after"?: string | null;
   /** Ended before this time. Default: any. */
   "ended_before"?: string | null;
 }
 
-/** One run, with the latest event, after a time without another event. */
+/** Creates one run, with the latest event, when no further event has arrived for `quiet`. */
 export interface DebounceDocument {
-  /** How long no other event must arrive, from 1 second to 7 days. */
+  /** Time without another event before the run, from 1 second to 7 days. */
   "quiet": string;
-  /** How long a run may be put off in all, up to 7 days. Default: 10 times `quiet`, at most 7 days. */
+  /** Maximum delay after the first event, up to 7 days. Default: 10 times `quiet`, at most 7 days. */
   "most"?: string | null;
-  /** An expression over `event`; events with different values are gathered apart. Default: all events together. */
+  /** Expression over `event`; events are grouped by its value. Default: one group for all events. */
   "key"?: string | null;
 }
 
 export interface DeclaredCalendar {
-  /** What schedules name it by. */
+  /** Name that schedules refer to. */
   "name": string;
-  /** A calendar in the form of docs/reference/schedules.md. */
+  /** A calendar; see docs/reference/schedules.md. */
   "calendar": CalendarDocument;
 }
 
-/** A job as a file declares it: a field that is left out has its default. Without a schedule it runs on demand. A limit is lifted by `none`; null is what an empty field of YAML is. */
+/** A job declared in a file. An omitted field has its default. A job without a schedule runs on demand. `none` removes a limit; null is an empty YAML field. */
 export interface DeclaredJob {
-  /** What it is known by; a new name is a new job. */
+  /** Identifies the job; a new name creates a new job. */
   "name": string;
-  /** The handler that executes it. Default: the name. */
+  /** Handler that runs the job. Default: the job's name. */
   "kind"?: string;
-  /** Another name for `kind`, which also knows the names of other schedulers, such as `HTTP_REQUEST`. Default: `kind`. */
+  /** Alternative to `kind` that also accepts the names of other schedulers, such as `HTTP_REQUEST`. Default: `kind`. */
   "job_type"?: string;
-  /** As in docs/reference/schedules.md. Default: run at once. */
+  /** When the job runs (docs/reference/schedules.md). Default: once, immediately. */
   "schedule"?: ScheduleDocument;
-  /** What the schedule is; refused if the schedule is another. Default: derived from the schedule. */
+  /** Type of the schedule; the request is rejected if the schedule has another type. Default: derived from the schedule. */
   "schedule_type"?: "CRON" | "DELAYED" | "EVENT" | "FUTURE" | "IMMEDIATE" | "INTERVAL" | "MIXED" | "ON_DEMAND" | "RRULE";
-  /** Run once, at this time. Short for `schedule.at`. Default: none. */
+  /** Run once, at this time. Shorthand for `schedule.at`. Default: none. */
   "schedule_time"?: string;
-  /** Run by this expression. Short for `schedule.cron`. Default: none. */
+  /** Run at the times of this cron expression. Shorthand for `schedule.cron`. Default: none. */
   "cron_expression"?: string;
-  /** An IANA name for the flat fields. Default: UTC. */
+  /** IANA time zone of `schedule_time` and `cron_expression`. Default: UTC. */
   "timezone"?: string;
-  /** What the handler is given. Default: null. */
+  /** Arguments of the handler, any JSON. Default: null. */
   "payload"?: unknown;
-  /** With the kind `graph`: its steps, as in docs/howto/graphs.md. Default: null. */
+  /** Steps of a job of kind `graph` (docs/howto/graphs.md). Default: null. */
   "graph"?: GraphDocument | null;
-  /** Attempts after the first one. Short for `retries.max`. Default: 3. */
+  /** Retries after the first attempt. Shorthand for `retries.max`. Default: 3. */
   "max_retries"?: number;
-  /** A number of attempts after the first one, or how often and how soon a failed run is tried again. Default: 3. */
+  /** How a failed run is retried: the number of retries after the first attempt, or an object with delays. Default: 3. */
   "retries"?: number | RetriesDraft;
-  /** The longest an attempt may take, at most 24 hours; `none` is no limit. Default: 15 minutes. */
+  /** Time limit of one attempt, at most 24 hours; `none` removes it. Default: 15 minutes. */
   "timeout"?: string;
-  /** How long after its due time a run may go on; `none` is no limit. Default: `none`. */
+  /** Time limit of the whole run, from its due time; `none` removes it. Default: `none`. */
   "deadline"?: string;
-  /** From asking an attempt to stop to ending it by force, at most 10 minutes. Default: 10 s. */
+  /** Time between asking an attempt to stop and killing it, at most 10 minutes. Default: 10 s. */
   "grace"?: string;
-  /** What happens if a worker is lost. `exactly_once` needs a handler that completes its run in `ctx.transaction()`; other kinds refuse it. Default: `at_least_once`. */
+  /** Delivery guarantee if a worker is lost. `exactly_once` needs a handler that completes its run in `ctx.transaction()`; other kinds reject it. Default: `at_least_once`. */
   "guarantee"?: "at_least_once" | "at_most_once" | "exactly_once";
-  /** What its attempts depend on. While it does not answer, runs wait instead of using up their retries. `none`, or null in JSON, restores the default. Default: the host or the connection of kinds that have one. */
+  /** Service that the attempts depend on. While it is down, runs wait instead of using up their retries. `none`, or null in JSON, restores the default. Default: the host (http) or connection (sql), if the kind has one. */
   "target"?: string | null;
-  /** The workers that serve it. Default: `default`. */
+  /** Queue that its runs wait in. Default: `default`. */
   "queue"?: string;
-  /** From 0, which goes first, to 9, or high, medium, normal, low. Default: 5. */
+  /** Priority from 0 (first) to 9 (last), or high, medium, normal, low. Default: 5. */
   "priority"?: number | "high" | "low" | "medium" | "normal";
-  /** What happens when it is due while a run of it is alive. Default: `skip`. */
+  /** What to do when the job is due and its previous run is still active. Default: `skip`. */
   "overlap"?: "allow" | "cancel_running" | "queue_all" | "queue_one" | "skip" | "terminate_running";
-  /** With `queue_one`: the run that waits stays, the new one is skipped. Default: false. */
+  /** With overlap `queue_one`: keep the waiting run and skip the new one. Default: false. */
   "keep_first"?: boolean;
-  /** What happens when it is due while its queue is paused. Default: `skip`. */
+  /** What to do when the job is due while its queue is paused. Default: `skip`. */
   "when_queue_paused"?: "accumulate" | "skip";
-  /** Limits that its runs share with others of the same key. Default: none. */
+  /** Concurrency and rate limits, shared by all runs with the same key. Default: none. */
   "limits"?: Array<LimitDraft>;
-  /** Names and values of your own, to find it by. Default: none. */
+  /** Your own names and values, to filter jobs by. Default: none. */
   "labels"?: Record<string, string>;
-  /** Whose job it is, for your own bookkeeping. Default: null. */
+  /** Owner of the job, for your own records. Default: null. */
   "user_id"?: string | null;
-  /** What the job is for, in your words; at most 1,000 characters. Default: null. */
+  /** What the job does, at most 1,000 characters. Default: null. */
   "description"?: string | null;
-  /** Whether it is held; left as somebody put it unless it is said. */
+  /** Whether the job is paused. Default: unchanged. */
   "paused"?: boolean;
 }
 
 export interface DeleteQuery {
-  /** What happens to runs that are being executed: their workers are asked to stop them, or they go on (`keep`; `leave` is an older word for it). Default: `cancel`. */
+  /** What happens to running runs: `cancel` asks their workers to stop them, `keep` lets them finish (`leave` is an older name for it). Default: `cancel`. */
   "running"?: "cancel" | "keep" | "leave";
 }
 
@@ -506,75 +548,75 @@ export interface DepthView {
   "oldest_wait_s": number | null;
 }
 
-/** What happens to local times when clocks change. */
+/** How local times are handled when the clock changes for daylight saving. */
 export interface DstDocument {
-  /** A local time that the clock jumps over: `run_after` runs it at the first instant after the jump, `shift` the same minutes later, `skip` not at all. Default: run_after. */
+  /** A local time that the clock skips: `run_after` runs it at the first instant after the gap, `shift` runs it later by the length of the gap, `skip` does not run it. Default: run_after. */
   "gap"?: DstGap | null;
-  /** Which of two equal local times runs. Default: first. */
+  /** Which tick runs when a local time occurs twice. Default: first. */
   "overlap"?: DstOverlap | null;
 }
 
-/** What becomes of a local time that the clock jumps over. */
+/** What happens to a local time that the clock jumps over. */
 export type DstGap = "run_after" | "shift" | "skip";
 
-/** Which of two equal local times counts when the clock is set back. */
+/** Which of two equal local times runs when the clock is set back. */
 export type DstOverlap = "both" | "first" | "second";
 
-/** The same, and how payloads change. Each becomes a new run, and the dead one is dropped. */
+/** Adds a change of the payloads. Each dead letter becomes a new run and is dropped. */
 export interface EditManyDraft {
-  /** Which runs; at least one of its fields must be said. */
+  /** Selects runs; at least one field is required. */
   "filter": BulkFilter;
-  /** Only count them, and answer the token to do it. */
+  /** Only count, and return a confirmation token. Default: `false`. */
   "dry_run"?: boolean;
-  /** The token of a dry run with the same filter. */
+  /** Token of a dry run with the same filter; required unless `dry_run`. Default: none. */
   "token"?: string | null;
-  /** How many may begin in a minute. Default: all at once. */
+  /** Maximum starts per minute. Default: all at once. */
   "per_minute"?: number | null;
-  /** How many were let go by calls before this one, at the same pace. */
+  /** Runs that earlier calls requeued at the same rate. Default: 0. */
   "before"?: number;
-  /** A JSON merge patch (RFC 7396) for the payload of each run: its fields replace those of the payload, and null removes a field. A dry run needs none. */
+  /** JSON merge patch (RFC 7396) for the payload of each run: its fields replace those of the payload; null removes a field. Required unless `dry_run`. Default: `{}`. */
   "patch"?: Record<string, unknown>;
 }
 
 export interface EventDraft {
-  /** Where it comes from. Default: `api`. */
+  /** Where the event comes from. Default: `api`. */
   "source"?: string;
-  /** Its id: the same source and id again are the same event. Default: a new id. */
+  /** Id of the event; an event with the same source and id is a duplicate. Default: a new id. */
   "id"?: string;
-  /** RFC 3339, such as 2026-07-01T12:00:00Z. */
+  /** Time in RFC 3339, such as 2026-07-01T12:00:00Z. */
   "time"?: string;
-  /** What it is about. Default: none. */
+  /** What the event is about. Default: none. */
   "subject"?: string;
-  /** Any JSON that describes what happened. Default: null. */
+  /** Event data, any JSON. Default: null. */
   "data"?: unknown;
-  /** What happened, as in order.paid. */
+  /** What happened, such as `order.paid`. */
   "type": string;
 }
 
-/** Which events; at least one of these must be said. */
+/** Selects events. At least one field is required. */
 export interface EventFilter {
-  /** Of this type. */
+  /** Filter by type. Default: all. */
   "type"?: string | null;
-  /** From this source. */
+  /** Filter by source. Default: all. */
   "source"?: string | null;
-  /** That arrived at this time or later. */
+  /** Received at or after this time. Default: any. */
   "since"?: string | null;
-  /** That arrived before this time. */
+  /** Received before this time. Default: any. */
   "until"?: string | null;
-  /** Ask this job only, and not all that wait for the type. */
+  /** Match this job only. Default: all jobs that wait for the type. */
   "job_id"?: string | null;
 }
 
-/** Events of a type, or of all types below one, for which `where` is true. */
+/** Matches events of a type, or of all types below it, for which `where` is true. */
 export interface EventMatchDocument {
-  /** The type of the events: `order.paid`, `order.*` for every type below `order`, or `*`. */
+  /** Event type: `order.paid`, `order.*` for every type below `order`, or `*` for all. */
   "type": string;
-  /** An expression over `event` that must be true. Default: every event of the type. */
+  /** Expression over `event` that must be true. Default: every event of the type matches. */
   "where"?: string | null;
 }
 
-/** A `duplicate` came before, and made nothing again. `run_ids` are the runs that it is part of; one that is gathered with others is not made yet. */
-export interface EventTaken {
+/** One accepted event. A `duplicate` was received before and creates no runs. `run_ids` are the runs that contain the event; a run that collects several events does not exist yet. */
+export interface EventReceipt {
   "event_id": string;
   "source": string;
   "id": string;
@@ -582,7 +624,21 @@ export interface EventTaken {
   "run_ids": Array<string>;
 }
 
-/** `attributes` are those beside the usual ones, as CloudEvents has them. */
+export interface EventReceipts {
+  "taken": number;
+  "duplicates": number;
+  "events": Array<EventReceipt>;
+}
+
+/** `matched` events fit the filter, `done` were replayed, and `runs` were created at once. */
+export interface EventReplayResult {
+  "matched": number;
+  "done": number;
+  "runs": number;
+  "token": string | null;
+}
+
+/** A received event. `attributes` are its CloudEvents extension attributes. */
 export interface EventView {
   "event_id": string;
   "type": string;
@@ -598,107 +654,85 @@ export interface EventView {
 
 /** One event, or several in `events`. */
 export interface EventsDraft {
-  /** Where it comes from. Default: `api`. */
+  /** Where the event comes from. Default: `api`. */
   "source"?: string;
-  /** Its id: the same source and id again are the same event. Default: a new id. */
+  /** Id of the event; an event with the same source and id is a duplicate. Default: a new id. */
   "id"?: string;
-  /** RFC 3339, such as 2026-07-01T12:00:00Z. */
+  /** Time in RFC 3339, such as 2026-07-01T12:00:00Z. */
   "time"?: string;
-  /** What it is about. Default: none. */
+  /** What the event is about. Default: none. */
   "subject"?: string;
-  /** Any JSON that describes what happened. Default: null. */
+  /** Event data, any JSON. Default: null. */
   "data"?: unknown;
-  /** What happened, as in order.paid. Default: none; `events` is required. */
+  /** What happened, such as `order.paid`. Default: none; then `events` is required. */
   "type"?: string;
-  /** Several events: all are taken, or none. Default: the one event. */
+  /** Several events; all of them are accepted, or none. Default: the single event in the other fields. */
   "events"?: Array<EventDraft>;
 }
 
 export interface EventsQuery {
-  /** Of this type. */
+  /** Filter by type. Default: all. */
   "type"?: string | null;
-  /** From this source. */
+  /** Filter by source. Default: all. */
   "source"?: string | null;
-  /** That arrived at this time or later. */
+  /** Received at or after this time. Default: any. */
   "since"?: string | null;
-  /** That arrived before this time. */
+  /** Received before this time. Default: any. */
   "until"?: string | null;
-  /** How many of them at most. */
+  /** Maximum items per page. Default: 50. */
   "limit"?: number;
   "cursor"?: string | null;
 }
 
-/** First a dry run, which answers how many and a token; then the same with the token. */
+/** Send a dry run first, which returns the count and a token; then repeat it with the token. */
 export interface EventsReplayDraft {
-  /** Which events; at least one of its fields must be said. */
+  /** Selects events; at least one field is required. */
   "filter": EventFilter;
-  /** Only count them, and answer the token to do it. */
+  /** Only count, and return a confirmation token. Default: `false`. */
   "dry_run"?: boolean;
-  /** The token of a dry run with the same filter. */
+  /** Token of a dry run with the same filter; required unless `dry_run`. Default: none. */
   "token"?: string | null;
 }
 
-export interface EventsTaken {
-  "taken": number;
-  "duplicates": number;
-  "events": Array<EventTaken>;
-}
-
-/** A fixed rate, start to start: anchor + n · interval. */
+/** Fires at a fixed rate, start to start: at anchor + n · interval. */
 export interface EveryDocument {
-  /** The distance of two ticks, at least 1 second. */
+  /** Time between two ticks, at least 1 second. */
   "interval": string;
-  /** The instant that ticks are counted from. Default: the start of `window`, or the second in which the schedule is saved. */
+  /** Instant from which ticks are counted. Default: the start of `window`, or the second in which the schedule is saved. */
   "anchor"?: string | null;
 }
 
 export interface ExecutionsQuery {
-  /** A worker: its id or its name. */
+  /** Id or name of a worker. */
   "worker_id": string;
   "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "blocked" | "cancelled" | "cancelling" | "coalesced" | "completed" | "dead" | "enqueued" | "expired" | "failed" | "lost" | "missed" | "paused" | "quarantined" | "queued" | "retrying" | "running" | "scheduled" | "skipped" | "succeeded" | "success">;
-  /** How many of them at most. */
+  /** Maximum items per page. Default: 50. */
   "limit"?: number;
   "cursor"?: string | null;
 }
 
-/** Why it is where it is, in one sentence. */
-export interface Explained {
-  "run_id": string;
-  "status": string;
-  "code": string;
-  "sentence": string;
-  "details": Record<string, unknown>;
-}
-
-/** `cancel`: somebody asked for it to be stopped. */
-export interface ExternalAnswer {
-  "run_id": string;
-  "cancel": boolean;
-  "status": string;
-}
-
-/** A process that is about to do something, and wants it on record. */
+/** An external process that reports its run. */
 export interface ExternalDraft {
-  /** Of which job; made, with the kind `exec`, if need be. */
+  /** Name of the job; created with the kind `exec` if missing. */
   "job": string;
-  /** Where it is, to find the process by. */
+  /** Host on which the process runs. */
   "host": string;
-  /** What it does, for whoever looks. */
+  /** Description of the work. Default: none. */
   "payload"?: unknown;
-  /** Of the job, if it is made. */
+  /** Labels of the job, if it is created. Default: none. */
   "labels"?: Record<string, string>;
 }
 
 export interface ExternalEnd {
-  /** What it wrote since the last time. */
+  /** Output since the last report. Default: none. */
   "output"?: Array<OutputPiece>;
-  /** 0 is success, anything else is not. */
+  /** 0 is success, any other value is a failure. */
   "exit_code": number;
-  /** What went wrong; the exit code unless it is said. */
+  /** Error message. Default: the exit code. */
   "why"?: string | null;
 }
 
-/** Without a word about it for `lease_seconds` it is taken for lost. */
+/** A started run. It counts as lost after `lease_seconds` without a report. */
 export interface ExternalRun {
   "job_id": string;
   "run_id": string;
@@ -706,10 +740,17 @@ export interface ExternalRun {
   "log_url": string;
 }
 
-/** That it goes on, and what it wrote meanwhile. */
-export interface ExternalWord {
-  /** What it wrote since the last time. */
+/** A heartbeat of an external run with its new output. */
+export interface ExternalRunReport {
+  /** Output since the last report. Default: none. */
   "output"?: Array<OutputPiece>;
+}
+
+/** `cancel`: a user requested cancellation; stop the process. */
+export interface ExternalRunState {
+  "run_id": string;
+  "cancel": boolean;
+  "status": string;
 }
 
 export interface FieldChange {
@@ -718,28 +759,21 @@ export interface FieldChange {
   "after": unknown;
 }
 
-/** What is wrong with one field; `pointer` is a JSON pointer into what was sent. */
-export interface FieldError {
-  "pointer": string;
-  "code": string;
-  "detail": string;
-}
-
-/** A fixed delay after the end of the last run. */
+/** Fires a fixed delay after the end of the previous run. */
 export interface FixedDelayDocument {
-  /** The time from the end of a run to the next, at least 1 second. */
+  /** Time from the end of a run to the next one, at least 1 second. */
   "delay": string;
-  /** The instant that stands for the end of a run before the first. Default: the start of `window`, or the second in which the schedule is saved. */
+  /** Instant from which the first delay is counted. Default: the start of `window`, or the second in which the schedule is saved. */
   "anchor"?: string | null;
 }
 
-/** Steps that wait for each other. */
+/** The steps of a job of kind `graph`. */
 export interface GraphDocument {
-  /** The steps, in any order. */
+  /** Steps of the graph, in any order. */
   "steps": Array<StepDocument>;
 }
 
-/** What a job's graph consists of, as it was written. */
+/** The graph of a job, as defined. */
 export interface GraphView {
   "job_id": string;
   "graph": Record<string, unknown>;
@@ -749,29 +783,16 @@ export interface Health {
   "status": string;
 }
 
-/** A place where somebody without a key hands in events, by signing them. */
+/** A webhook endpoint. Senders sign their events and need no API key. */
 export interface HookDraft {
-  /** Unique in the tenant; the source is hooks/ and it. */
+  /** Unique in the tenant. The source of its events is `hooks/` and this name. */
   "name": string;
-  /** The type of the events that come of it. */
+  /** Type of its events. */
   "type": string;
-  /** How requests are signed: Standard Webhooks, or X-Hub-Signature-256. */
+  /** How requests are signed: Standard Webhooks, or X-Hub-Signature-256 (`github`). Default: `standard`. */
   "style"?: "github" | "standard";
-  /** A secret that the sender has made. Default: drawn at random. */
+  /** A secret chosen by the sender. Default: a random one. */
   "secret"?: string | null;
-}
-
-/** With its secret, which is shown this once. */
-export interface HookMade {
-  "hook_id": string;
-  "name": string;
-  "type": string;
-  "style": "github" | "standard";
-  "url": string;
-  "version": number;
-  "created_at": string;
-  "used_at": string | null;
-  "secret": string;
 }
 
 export interface HookView {
@@ -785,15 +806,15 @@ export interface HookView {
   "used_at": string | null;
 }
 
-/** A delay that spreads ticks which would otherwise start at one instant. */
+/** Delays ticks, so that jobs with the same schedule do not all start at one instant. */
 export interface JitterDocument {
-  /** The offset of a tick is below this, from 1 second to 1 day. */
+  /** Upper bound of the delay of a tick, from 1 second to 1 day. */
   "window": string;
-  /** Use one offset for all ticks of the job. Default: false. */
+  /** Use the same delay for all ticks of the job. Default: false. */
   "stable"?: boolean | null;
 }
 
-/** One change of a job: who made it, when, by which means, and what became different. `origin` is `code` (an app that declares jobs), `file` (`rota apply`), `import`, `cli`, `dashboard`, `api`, or `transaction` (`rota.within`); null for changes by earlier releases. `version` is the version that the job has since; null if the entry does not say. `details` is what else the entry says, such as the reason of a pause. */
+/** One change of a job: author, time, origin and the changed fields. `origin` is `code` (an app that declares jobs), `file` (`rota apply`), `import`, `cli`, `dashboard`, `api`, or `transaction` (`rota.in_transaction`); null for changes by earlier releases. `version` is the job's version after the change; null if unknown. `details` contains other facts, such as the reason of a pause. */
 export interface JobChangeView {
   "id": number;
   "at": string;
@@ -805,7 +826,7 @@ export interface JobChangeView {
   "details": Record<string, unknown>;
 }
 
-/** `next_fire_time` is the earliest of these jobs; null if none of them fires again. */
+/** Jobs of one status. `next_fire_time` is the earliest next tick; null if none fires again. */
 export interface JobCountView {
   "status": string;
   "count": number;
@@ -814,142 +835,131 @@ export interface JobCountView {
 
 export interface JobCountsView {
   "data": Array<JobCountView>;
-  /** False if there are more jobs than were counted; the newest were. */
+  /** False if only the newest jobs were counted. */
   "is_complete": boolean;
 }
 
-/** A job that is to be made. Without a kind its name is its kind; without a name it gets one. */
+/** A new job. `kind` defaults to the name; a job without a name gets a generated one. */
 export interface JobDraft {
-  /** Unique in the tenant among jobs that are not deleted. */
+  /** Name of the job; unique in the tenant among jobs that are not deleted. Default: a name that begins with the kind. */
   "name"?: string;
-  /** The handler that executes it. Default: the name. */
+  /** Handler that runs the job. Default: the job's name. */
   "kind"?: string;
-  /** Another name for `kind`, which also knows the names of other schedulers, such as `HTTP_REQUEST`. Default: `kind`. */
+  /** Alternative to `kind` that also accepts the names of other schedulers, such as `HTTP_REQUEST`. Default: `kind`. */
   "job_type"?: string;
-  /** As in docs/reference/schedules.md. Default: run at once. */
+  /** When the job runs (docs/reference/schedules.md). Default: once, immediately. */
   "schedule"?: ScheduleDocument;
-  /** What the schedule is; refused if the schedule is another. Default: derived from the schedule. */
+  /** Type of the schedule; the request is rejected if the schedule has another type. Default: derived from the schedule. */
   "schedule_type"?: "CRON" | "DELAYED" | "EVENT" | "FUTURE" | "IMMEDIATE" | "INTERVAL" | "MIXED" | "ON_DEMAND" | "RRULE";
-  /** Run once, at this time. Short for `schedule.at`. Default: none. */
+  /** Run once, at this time. Shorthand for `schedule.at`. Default: none. */
   "schedule_time"?: string;
-  /** Run by this expression. Short for `schedule.cron`. Default: none. */
+  /** Run at the times of this cron expression. Shorthand for `schedule.cron`. Default: none. */
   "cron_expression"?: string;
-  /** An IANA name for the flat fields. Default: UTC. */
+  /** IANA time zone of `schedule_time` and `cron_expression`. Default: UTC. */
   "timezone"?: string;
-  /** What the handler is given. Default: null. */
+  /** Arguments of the handler, any JSON. Default: null. */
   "payload"?: unknown;
-  /** With the kind `graph`: its steps, as in docs/howto/graphs.md. Default: null. */
+  /** Steps of a job of kind `graph` (docs/howto/graphs.md). Default: null. */
   "graph"?: GraphDocument | null;
-  /** Attempts after the first one. Short for `retries.max`. Default: 3. */
+  /** Retries after the first attempt. Shorthand for `retries.max`. Default: 3. */
   "max_retries"?: number;
-  /** A number of attempts after the first one, or how often and how soon a failed run is tried again. Default: 3. */
+  /** How a failed run is retried: the number of retries after the first attempt, or an object with delays. Default: 3. */
   "retries"?: number | RetriesDraft;
-  /** The longest an attempt may take, at most 24 hours. `none`, or null in JSON, is no limit. Default: 15 minutes. */
+  /** Time limit of one attempt, at most 24 hours. `none`, or null in JSON, means no limit. Default: 15 minutes. */
   "timeout"?: string | null;
-  /** How long after its due time a run may go on. `none`, or null in JSON, is no limit. Default: no limit. */
+  /** Time limit of the whole run with all its retries, counted from its due time. `none`, or null in JSON, means no limit. Default: no limit. */
   "deadline"?: string | null;
-  /** From asking an attempt to stop to ending it by force, at most 10 minutes. Default: 10 s. */
+  /** Time between asking an attempt to stop and killing it, at most 10 minutes. Default: 10 s. */
   "grace"?: string;
-  /** What happens if a worker is lost. `exactly_once` needs a handler that completes its run in `ctx.transaction()`; other kinds refuse it. Default: `at_least_once`. */
+  /** Delivery guarantee if a worker is lost. `exactly_once` needs a handler that completes its run in `ctx.transaction()`; other kinds reject it. Default: `at_least_once`. */
   "guarantee"?: "at_least_once" | "at_most_once" | "exactly_once";
-  /** What its attempts depend on. While it does not answer, runs wait instead of using up their retries. `none`, or null in JSON, restores the default. Default: the host or the connection of kinds that have one. */
+  /** Service that the attempts depend on. While it is down, runs wait instead of using up their retries. `none`, or null in JSON, restores the default. Default: the host (http) or connection (sql), if the kind has one. */
   "target"?: string | null;
-  /** The workers that serve it. Default: `default`. */
+  /** Queue that its runs wait in. Default: `default`. */
   "queue"?: string;
-  /** From 0, which goes first, to 9, or high, medium, normal, low. Default: 5. */
+  /** Priority from 0 (first) to 9 (last), or high, medium, normal, low. Default: 5. */
   "priority"?: number | "high" | "low" | "medium" | "normal";
-  /** What happens when it is due while a run of it is alive. Default: `skip`. */
+  /** What to do when the job is due and its previous run is still active. Default: `skip`. */
   "overlap"?: "allow" | "cancel_running" | "queue_all" | "queue_one" | "skip" | "terminate_running";
-  /** With `queue_one`: the run that waits stays, the new one is skipped. Default: false. */
+  /** With overlap `queue_one`: keep the waiting run and skip the new one. Default: false. */
   "keep_first"?: boolean;
-  /** What happens when it is due while its queue is paused. Default: `skip`. */
+  /** What to do when the job is due while its queue is paused. Default: `skip`. */
   "when_queue_paused"?: "accumulate" | "skip";
-  /** Limits that its runs share with others of the same key. Default: none. */
+  /** Concurrency and rate limits, shared by all runs with the same key. Default: none. */
   "limits"?: Array<LimitDraft>;
-  /** Names and values of your own, to find it by. Default: none. */
+  /** Your own names and values, to filter jobs by. Default: none. */
   "labels"?: Record<string, string>;
-  /** Whose job it is, for your own bookkeeping. Default: null. */
+  /** Owner of the job, for your own records. Default: null. */
   "user_id"?: string | null;
-  /** What the job is for, in your words; at most 1,000 characters. Default: null. */
+  /** What the job does, at most 1,000 characters. Default: null. */
   "description"?: string | null;
-  /** Of equal submissions only one becomes a run. Default: no such rule. */
+  /** Deduplicates submissions with the same key. Default: no deduplication. */
   "unique"?: UniqueDraft;
 }
 
-/** Jobs that are made together: all or none. */
+/** Jobs to create together: all or none. */
 export interface JobDrafts {
-  /** Each as in the operation that makes one. */
+  /** Jobs, each as in `POST /v1/jobs`. */
   "jobs": Array<JobDraft>;
 }
 
-/** Only what is to be different. */
+/** A job update: only the fields to change. */
 export interface JobEdit {
-  /** Unique in the tenant among jobs that are not deleted. */
+  /** Name of the job; unique in the tenant among jobs that are not deleted. Default: a name that begins with the kind. */
   "name"?: string;
-  /** The handler that executes it. Default: the name. */
+  /** Handler that runs the job. Default: the job's name. */
   "kind"?: string;
-  /** Another name for `kind`, which also knows the names of other schedulers, such as `HTTP_REQUEST`. Default: `kind`. */
+  /** Alternative to `kind` that also accepts the names of other schedulers, such as `HTTP_REQUEST`. Default: `kind`. */
   "job_type"?: string;
-  /** As in docs/reference/schedules.md. Default: run at once. */
+  /** When the job runs (docs/reference/schedules.md). Default: once, immediately. */
   "schedule"?: ScheduleDocument;
-  /** What the schedule is; refused if the schedule is another. Default: derived from the schedule. */
+  /** Type of the schedule; the request is rejected if the schedule has another type. Default: derived from the schedule. */
   "schedule_type"?: "CRON" | "DELAYED" | "EVENT" | "FUTURE" | "IMMEDIATE" | "INTERVAL" | "MIXED" | "ON_DEMAND" | "RRULE";
-  /** Run once, at this time. Short for `schedule.at`. Default: none. */
+  /** Run once, at this time. Shorthand for `schedule.at`. Default: none. */
   "schedule_time"?: string;
-  /** Run by this expression. Short for `schedule.cron`. Default: none. */
+  /** Run at the times of this cron expression. Shorthand for `schedule.cron`. Default: none. */
   "cron_expression"?: string;
-  /** An IANA name for the flat fields. Default: UTC. */
+  /** IANA time zone of `schedule_time` and `cron_expression`. Default: UTC. */
   "timezone"?: string;
-  /** What the handler is given. Default: null. */
+  /** Arguments of the handler, any JSON. Default: null. */
   "payload"?: unknown;
-  /** With the kind `graph`: its steps, as in docs/howto/graphs.md. Default: null. */
+  /** Steps of a job of kind `graph` (docs/howto/graphs.md). Default: null. */
   "graph"?: GraphDocument | null;
-  /** Attempts after the first one. Short for `retries.max`. Default: 3. */
+  /** Retries after the first attempt. Shorthand for `retries.max`. Default: 3. */
   "max_retries"?: number;
-  /** A number of attempts after the first one, or how often and how soon a failed run is tried again. Default: 3. */
+  /** How a failed run is retried: the number of retries after the first attempt, or an object with delays. Default: 3. */
   "retries"?: number | RetriesDraft;
-  /** The longest an attempt may take, at most 24 hours. `none`, or null in JSON, is no limit. Default: 15 minutes. */
+  /** Time limit of one attempt, at most 24 hours. `none`, or null in JSON, means no limit. Default: 15 minutes. */
   "timeout"?: string | null;
-  /** How long after its due time a run may go on. `none`, or null in JSON, is no limit. Default: no limit. */
+  /** Time limit of the whole run with all its retries, counted from its due time. `none`, or null in JSON, means no limit. Default: no limit. */
   "deadline"?: string | null;
-  /** From asking an attempt to stop to ending it by force, at most 10 minutes. Default: 10 s. */
+  /** Time between asking an attempt to stop and killing it, at most 10 minutes. Default: 10 s. */
   "grace"?: string;
-  /** What happens if a worker is lost. `exactly_once` needs a handler that completes its run in `ctx.transaction()`; other kinds refuse it. Default: `at_least_once`. */
+  /** Delivery guarantee if a worker is lost. `exactly_once` needs a handler that completes its run in `ctx.transaction()`; other kinds reject it. Default: `at_least_once`. */
   "guarantee"?: "at_least_once" | "at_most_once" | "exactly_once";
-  /** What its attempts depend on. While it does not answer, runs wait instead of using up their retries. `none`, or null in JSON, restores the default. Default: the host or the connection of kinds that have one. */
+  /** Service that the attempts depend on. While it is down, runs wait instead of using up their retries. `none`, or null in JSON, restores the default. Default: the host (http) or connection (sql), if the kind has one. */
   "target"?: string | null;
-  /** The workers that serve it. Default: `default`. */
+  /** Queue that its runs wait in. Default: `default`. */
   "queue"?: string;
-  /** From 0, which goes first, to 9, or high, medium, normal, low. Default: 5. */
+  /** Priority from 0 (first) to 9 (last), or high, medium, normal, low. Default: 5. */
   "priority"?: number | "high" | "low" | "medium" | "normal";
-  /** What happens when it is due while a run of it is alive. Default: `skip`. */
+  /** What to do when the job is due and its previous run is still active. Default: `skip`. */
   "overlap"?: "allow" | "cancel_running" | "queue_all" | "queue_one" | "skip" | "terminate_running";
-  /** With `queue_one`: the run that waits stays, the new one is skipped. Default: false. */
+  /** With overlap `queue_one`: keep the waiting run and skip the new one. Default: false. */
   "keep_first"?: boolean;
-  /** What happens when it is due while its queue is paused. Default: `skip`. */
+  /** What to do when the job is due while its queue is paused. Default: `skip`. */
   "when_queue_paused"?: "accumulate" | "skip";
-  /** Limits that its runs share with others of the same key. Default: none. */
+  /** Concurrency and rate limits, shared by all runs with the same key. Default: none. */
   "limits"?: Array<LimitDraft>;
-  /** Names and values of your own, to find it by. Default: none. */
+  /** Your own names and values, to filter jobs by. Default: none. */
   "labels"?: Record<string, string>;
-  /** Whose job it is, for your own bookkeeping. Default: null. */
+  /** Owner of the job, for your own records. Default: null. */
   "user_id"?: string | null;
-  /** What the job is for, in your words; at most 1,000 characters. Default: null. */
+  /** What the job does, at most 1,000 characters. Default: null. */
   "description"?: string | null;
 }
 
-/** `run_id` is the first run of a job that runs at once. One that is `deduplicated` was there before: the uniqueness rule found it. */
-export interface JobMade {
-  "job_id": string;
-  "run_id": string | null;
-  "deduplicated": boolean;
-  "next_run_at": string | null;
-  "name": string;
-  "status": string;
-  "warnings": Array<string>;
-}
-
-/** The newest first. */
+/** The recent runs of a job, newest first. */
 export interface JobOutcomes {
   "job_id": string;
   "runs": Array<OutcomeView>;
@@ -958,25 +968,25 @@ export interface JobOutcomes {
 export interface JobStatus {
   "job_id": string;
   "status": string;
-  "latest_run": LatestRun | null;
+  "latest_run": LatestRunView | null;
   "explanation": string;
 }
 
-/** A job as it is now: the fields of the contract, and what Rota says about it. */
+/** A job with its fields and its current state. */
 export interface JobView {
   "job_id": string;
   "name": string;
   "kind": string;
   "schedule": Record<string, unknown> | null;
   "payload": unknown;
-  /** The steps of a graph; null for another kind, and in lists. */
+  /** Steps of the graph; null for other kinds, and in lists. */
   "graph": Record<string, unknown> | null;
   "retries": Record<string, unknown>;
   "timeout": string | null;
   "deadline": string | null;
   "grace": string;
   "guarantee": string;
-  /** What it says to depend on; null if it says nothing. */
+  /** Target set on the job; null if none is set. */
   "target": string | null;
   "queue": string;
   "priority": number;
@@ -1000,58 +1010,40 @@ export interface JobView {
   "updated_at": string;
 }
 
-export interface JobsMade {
-  "jobs": Array<JobMade>;
-}
-
 export interface JobsQuery {
-  /** `definition` lists jobs that can run more than once, `one_time` lists one-time submissions, `all` lists both. Default: `all` if `status` asks for `pending` or `running`, which are about runs; otherwise `definition`. */
+  /** `definition` lists jobs that can run more than once, `one_time` lists one-time submissions, `all` lists both. Default: `all` if `status` includes `pending` or `running`, which refer to runs; otherwise `definition`. */
   "type"?: "all" | "definition" | "one_time";
   "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "active" | "cancelled" | "completed" | "deleted" | "enqueued" | "failed" | "finished" | "paused" | "pending" | "quarantined" | "retrying" | "running" | "scheduled" | "success">;
-  /** Of this user. */
+  /** Filter by user. Default: all. */
   "user_id"?: string | null;
-  /** Of this kind. */
+  /** Filter by kind. Default: all. */
   "kind"?: string | null;
-  /** In this queue. */
+  /** Filter by queue. Default: all. */
   "queue"?: string | null;
   "label"?: string | null;
   "q"?: string | null;
-  /** Made at this time or later. */
+  /** Created at or after this time. Default: any. */
   "created_after"?: string | null;
-  /** Made before this time. */
+  /** Created before this time. Default: any. */
   "created_before"?: string | null;
-  /** How many of them at most. */
+  /** Maximum items per page. Default: 50. */
   "limit"?: number;
   "cursor"?: string | null;
 }
 
-/** `lifetime` is 90 days unless it is said, and a year at most. */
+/** An API key to create. */
 export interface KeyDraft {
-  /** What it is for. */
+  /** Purpose of the key. */
   "name": string;
-  /** What it may do; none above your own. */
+  /** Role of the key; at most your own. */
   "role": "admin" | "operator" | "platform" | "viewer";
-  /** Who is named in the audit log instead of the key. */
+  /** User named in the audit log. Default: none; the log names the key. */
   "user_id"?: string | null;
-  /** 90 days unless it is said, a year at most. */
+  /** Lifetime, at most a year. Default: 90 days. */
   "lifetime"?: string | null;
 }
 
-/** The only time that the key itself is shown. */
-export interface KeyMade {
-  "key_id": string;
-  "name": string;
-  "handle": string;
-  "role": string;
-  "user_id": string | null;
-  "created_at": string;
-  "expires_at": string | null;
-  "revoked_at": string | null;
-  "used_at": string | null;
-  "key": string;
-}
-
-/** A key without its secret, which nobody can show again. */
+/** A key without its secret, which cannot be shown again. */
 export interface KeyView {
   "key_id": string;
   "name": string;
@@ -1064,13 +1056,13 @@ export interface KeyView {
   "used_at": string | null;
 }
 
-/** The keys that were valid until now. */
+/** The revoked keys. */
 export interface KeysRevoked {
   "user_id": string;
   "key_ids": Array<string>;
 }
 
-/** `workers` are those alive that carry it out; `payload_schema` is JSON Schema, if known. */
+/** A kind. `workers` is the number of live workers that serve it; `payload_schema` is its JSON Schema, if known. */
 export interface KindView {
   "kind": string;
   "workers": number;
@@ -1081,7 +1073,7 @@ export interface Kinds {
   "data": Array<KindView>;
 }
 
-export interface LatestRun {
+export interface LatestRunView {
   "run_id": string;
   "status": string;
   "start_time": string | null;
@@ -1090,22 +1082,100 @@ export interface LatestRun {
   "executor_id": string | null;
 }
 
-/** A limit that all runs with the same key share; `{args.id}` is filled from the payload. */
+/** A limit shared by all runs with the same key. `{args.id}` in the key is replaced by the value in the payload. */
 export interface LimitDraft {
-  /** Runs with the same key share the limit. */
+  /** Runs with the same key share the limit; `{args.id}` is replaced by the value in the payload. */
   "key": string;
-  /** How many may run at a time. Default: no limit. */
+  /** Maximum number of concurrent runs. Default: no limit. */
   "max"?: number | null;
-  /** How many may start per time. Default: no limit. */
+  /** Maximum number of starts per period. Default: no limit. */
   "rate"?: RateDraft | null;
 }
 
-/** What all runs of a queue share; null lifts a limit. */
+/** Limits that all runs of a queue share; null removes a limit. */
 export interface LimitsDraft {
-  /** How many may run at a time. */
+  /** Maximum concurrent runs. Default: no limit. */
   "max"?: number | null;
-  /** How many may start per time. */
+  /** Maximum rate of starts. Default: no limit. */
   "rate"?: RateDraft | null;
+}
+
+/** `next_cursor` is null on the last page. */
+export interface ListPage_AuditView_ {
+  "data": Array<AuditView>;
+  "next_cursor": string | null;
+}
+
+/** `next_cursor` is null on the last page. */
+export interface ListPage_BackfillProgress_ {
+  "data": Array<BackfillProgress>;
+  "next_cursor": string | null;
+}
+
+/** `next_cursor` is null on the last page. */
+export interface ListPage_CalendarView_ {
+  "data": Array<CalendarView>;
+  "next_cursor": string | null;
+}
+
+/** `next_cursor` is null on the last page. */
+export interface ListPage_EventView_ {
+  "data": Array<EventView>;
+  "next_cursor": string | null;
+}
+
+/** `next_cursor` is null on the last page. */
+export interface ListPage_HookView_ {
+  "data": Array<HookView>;
+  "next_cursor": string | null;
+}
+
+/** `next_cursor` is null on the last page. */
+export interface ListPage_JobChangeView_ {
+  "data": Array<JobChangeView>;
+  "next_cursor": string | null;
+}
+
+/** `next_cursor` is null on the last page. */
+export interface ListPage_JobView_ {
+  "data": Array<JobView>;
+  "next_cursor": string | null;
+}
+
+/** `next_cursor` is null on the last page. */
+export interface ListPage_KeyView_ {
+  "data": Array<KeyView>;
+  "next_cursor": string | null;
+}
+
+/** `next_cursor` is null on the last page. */
+export interface ListPage_RunView_ {
+  "data": Array<RunView>;
+  "next_cursor": string | null;
+}
+
+/** `next_cursor` is null on the last page. */
+export interface ListPage_SecretView_ {
+  "data": Array<SecretView>;
+  "next_cursor": string | null;
+}
+
+/** `next_cursor` is null on the last page. */
+export interface ListPage_TaskItem_ {
+  "data": Array<TaskItem>;
+  "next_cursor": string | null;
+}
+
+/** `next_cursor` is null on the last page. */
+export interface ListPage_TenantView_ {
+  "data": Array<TenantView>;
+  "next_cursor": string | null;
+}
+
+/** `next_cursor` is null on the last page. */
+export interface ListPage_UserView_ {
+  "data": Array<UserView>;
+  "next_cursor": string | null;
 }
 
 export interface LoadPart {
@@ -1113,17 +1183,17 @@ export interface LoadPart {
   "ticks": number;
 }
 
-/** A day from now unless it is said, 35 days at most. */
+/** A range of at most 35 days. */
 export interface LoadQuery {
-  /** Now unless it is said. */
+  /** Start of the range. Default: now. */
   "since"?: string | null;
-  /** A day after `since` unless it is said, 35 days at most. */
+  /** End of the range, at most 35 days after `since`. Default: a day after `since`. */
   "until"?: string | null;
-  /** How wide a part is; a week of minutes at most. */
+  /** Bucket width; at most a week by minute. Default: `minute`. */
   "bucket"?: "hour" | "minute";
 }
 
-/** `buckets` are those with ticks. `unknown` jobs run again some time after they have ended. `is_estimate`: a job is an estimate, or there are more schedules than are read for one answer. */
+/** The upcoming ticks. `buckets` omits empty buckets. `unknown` jobs have a fixed delay after each run, so their ticks are not known. `is_estimate`: a job is an estimate, or there are more schedules than one response covers. */
 export interface LoadView {
   "since": string;
   "until": string;
@@ -1135,7 +1205,7 @@ export interface LoadView {
   "is_estimate": boolean;
 }
 
-/** A piece of output as it was written; it may hold several lines, or a part of one. */
+/** A piece of output as written: several lines, or part of one. */
 export interface LogLine {
   "attempt_number": number;
   "seq": number;
@@ -1144,54 +1214,61 @@ export interface LogLine {
   "text": string;
 }
 
-/** `cursor` is where to go on from, also when there is nothing more yet. */
+/** A page of output. Continue from `cursor`, even if there is no more output yet. */
 export interface Logs {
   "data": Array<LogLine>;
   "cursor": string | null;
   "is_complete": boolean;
 }
 
-/** `after` is the `cursor` of the page before; `follow` answers a stream of events. */
+/** Selects a page of output, or a stream. */
 export interface LogsQuery {
-  /** `cursor` of the page before. */
+  /** `cursor` of the previous page. Default: the first page. */
   "after"?: string | null;
-  /** How many pieces at most. */
+  /** Maximum pieces per page. Default: 500. */
   "limit"?: number;
-  /** Answer a stream of events that goes on until the run has ended. */
+  /** Return a stream of events until the run has ended. Default: `false`. */
   "follow"?: boolean;
 }
 
 /** All jobs of a project. */
 export interface ManifestDraft {
-  /** Whose jobs these are; kept in their label `rota.project`. */
+  /** Name of the project, stored in the label `rota.project`. */
   "project": string;
-  /** All that the project is to have. */
+  /** All jobs of the project. */
   "jobs": Array<DeclaredJob>;
-  /** Calendars of the tenant, made or replaced; none is ever deleted. */
+  /** Calendars to create or replace; none is deleted. Default: none. */
   "calendars"?: Array<DeclaredCalendar>;
 }
 
-/** A step with many members: one for each item. Either `over` or `source` is required. */
+/** The last change outside the manifest. */
+export interface ManualChangeView {
+  "by": string;
+  "at": string;
+  "action": string;
+}
+
+/** Runs a step once per item. Either `over` or `source` is required. */
 export interface MapDocument {
-  /** An expression for a list or a number, or a list or number itself. Default: `source` yields the items. */
+  /** Items of the map: a list, a number, or an expression that yields one. Default: the items from `source`. */
   "over"?: string | Array<unknown> | number | null;
-  /** The handler that yields the items. Default: they are `over`. */
+  /** Handler that yields the items. Default: the items in `over`. */
   "source"?: MapSourceDocument | null;
-  /** How many members may fail: a number, or a share such as `5%`. Default: 0. */
+  /** Members that may fail: a number, or a percentage such as `5%`. Default: 0. */
   "tolerate"?: number | string | null;
-  /** How many members may run at a time. Default: as many as the workers take. */
+  /** Maximum number of concurrent members. Default: as many as the workers can run. */
   "at_once"?: number | null;
 }
 
 /** The handler that yields the items of a map. */
 export interface MapSourceDocument {
-  /** The kind of the handler. */
+  /** Kind of the handler. */
   "kind": string;
-  /** Its payload, which may have places to fill. Default: null. */
+  /** Payload of the handler; may have placeholders. Default: null. */
   "payload"?: unknown;
 }
 
-/** How far a map is. `total` is null while its source still counts; `alive` wait or run. */
+/** Progress of a map. `total` is null while its source still counts; `alive` members wait or run. */
 export interface MapView {
   "total": number | null;
   "made": number;
@@ -1202,7 +1279,7 @@ export interface MapView {
   "progress": string;
 }
 
-/** What an event was for a job that waits for its type, and why. */
+/** How an event matched a job that waits for its type, and why. */
 export interface MatchView {
   "job_id": string;
   "job_name": string | null;
@@ -1213,36 +1290,36 @@ export interface MatchView {
 }
 
 export interface MembersQuery {
-  /** The name of the map. */
+  /** Name of the map step. */
   "step": string;
   "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "blocked" | "cancelled" | "cancelling" | "coalesced" | "completed" | "dead" | "enqueued" | "expired" | "failed" | "lost" | "missed" | "paused" | "quarantined" | "queued" | "retrying" | "running" | "scheduled" | "skipped" | "succeeded" | "success">;
-  /** How many of them at most. */
+  /** Maximum items per page. Default: 50. */
   "limit"?: number;
   "cursor"?: string | null;
 }
 
-/** What happens to ticks that did not run in time. */
+/** How missed ticks are caught up. */
 export interface MisfireDocument {
-  /** Ticks that no scheduler decided in time. Default: once. */
+  /** Ticks that no scheduler fired in time, for example during an outage. Default: once. */
   "on_outage"?: CatchUp | null;
-  /** Ticks that were due while the job was paused. Default: skip. */
+  /** Ticks missed while the job was paused. Default: skip. */
   "on_resume"?: CatchUp | null;
-  /** Ticks that the new schedule would have had since the last decided tick. Default: skip. */
+  /** After an edit: ticks of the new schedule between the last decided tick and now. Default: skip. */
   "on_edit"?: CatchUp | null;
-  /** A tick that is later than this never runs; at least 30 seconds. Default: no deadline. */
+  /** A tick that is later than this is not run; at least 30 seconds. Default: no deadline. */
   "start_deadline"?: string | null;
-  /** With `all`: the newest so many ticks run. Default: 100. */
+  /** With `all`: run at most this many ticks, the newest. Default: 100. */
   "max_catchup"?: number | null;
-  /** The rate at which missed ticks are run: `10/min`, `1/s`, `100/PT15M`. Default: all at once. */
+  /** Rate at which missed ticks are run, such as `10/min`, `1/s` or `100/PT15M`. Default: no limit. */
   "pace"?: string | null;
-  /** A tick that is at most this late is on time, from 1 second to 1 day. Default: 1 minute. */
+  /** A tick that is at most this late counts as on time, from 1 second to 1 day. Default: 1 minute. */
   "late_after"?: string | null;
 }
 
-/** What becomes of a tick inside a blackout. */
+/** What happens to a tick inside a blackout. */
 export type OnBlackout = "advance" | "defer" | "skip";
 
-/** A run that runs, or how it ended; `reason` is also why a tick became none. */
+/** A run and its outcome. `reason` also explains why a tick was skipped. */
 export interface OutcomeView {
   "run_id": string;
   "status": string;
@@ -1259,128 +1336,50 @@ export interface Outcomes {
 
 export interface OutcomesQuery {
   "job_id"?: Array<string>;
-  /** How many of each job at most. */
+  /** Maximum runs per job. Default: 20. */
   "each"?: number;
 }
 
 export interface OutputPiece {
-  /** Counted from 0: a piece that comes twice is kept once. */
+  /** Sequence number from 0; a repeated piece is stored once. */
   "seq": number;
-  /** What it wrote. */
+  /** The output. */
   "text": string;
-  /** Where it wrote it. */
+  /** Stream of the output. Default: `stdout`. */
   "stream"?: "stderr" | "stdout";
 }
 
 export interface PageQuery {
-  /** How many of them at most. */
+  /** Maximum items per page. Default: 50. */
   "limit"?: number;
   "cursor"?: string | null;
 }
 
-/** `next_cursor` is null on the last page. */
-export interface Page_AuditView_ {
-  "data": Array<AuditView>;
-  "next_cursor": string | null;
-}
-
-/** `next_cursor` is null on the last page. */
-export interface Page_BackfillProgress_ {
-  "data": Array<BackfillProgress>;
-  "next_cursor": string | null;
-}
-
-/** `next_cursor` is null on the last page. */
-export interface Page_CalendarView_ {
-  "data": Array<CalendarView>;
-  "next_cursor": string | null;
-}
-
-/** `next_cursor` is null on the last page. */
-export interface Page_EventView_ {
-  "data": Array<EventView>;
-  "next_cursor": string | null;
-}
-
-/** `next_cursor` is null on the last page. */
-export interface Page_HookView_ {
-  "data": Array<HookView>;
-  "next_cursor": string | null;
-}
-
-/** `next_cursor` is null on the last page. */
-export interface Page_JobChangeView_ {
-  "data": Array<JobChangeView>;
-  "next_cursor": string | null;
-}
-
-/** `next_cursor` is null on the last page. */
-export interface Page_JobView_ {
-  "data": Array<JobView>;
-  "next_cursor": string | null;
-}
-
-/** `next_cursor` is null on the last page. */
-export interface Page_KeyView_ {
-  "data": Array<KeyView>;
-  "next_cursor": string | null;
-}
-
-/** `next_cursor` is null on the last page. */
-export interface Page_RunView_ {
-  "data": Array<RunView>;
-  "next_cursor": string | null;
-}
-
-/** `next_cursor` is null on the last page. */
-export interface Page_SecretView_ {
-  "data": Array<SecretView>;
-  "next_cursor": string | null;
-}
-
-/** `next_cursor` is null on the last page. */
-export interface Page_TaskItem_ {
-  "data": Array<TaskItem>;
-  "next_cursor": string | null;
-}
-
-/** `next_cursor` is null on the last page. */
-export interface Page_TenantView_ {
-  "data": Array<TenantView>;
-  "next_cursor": string | null;
-}
-
-/** `next_cursor` is null on the last page. */
-export interface Page_UserView_ {
-  "data": Array<UserView>;
-  "next_cursor": string | null;
-}
-
 export interface PauseDraft {
-  /** Why, for whoever finds it paused. */
+  /** Reason, shown with the paused job. Default: none. */
   "reason"?: string | null;
 }
 
-/** What differs. `touched` are jobs that are as declared, and were changed by hand since. */
+/** The differences. `touched` jobs match their declaration but were changed outside it. */
 export interface PlanView {
   "project": string;
   "changes": Array<ChangeView>;
   "calendars": Array<CalendarChangeView>;
   "unchanged": number;
-  "touched": Record<string, TouchedView>;
+  "touched": Record<string, ManualChangeView>;
   "seen": Record<string, number>;
   "seen_calendars": Record<string, number>;
-  /** Kinds of these jobs that no worker serves, and what to do. */
+  /** Kinds that no worker serves, and what to do. */
   "warnings": Array<string>;
 }
 
-/** A schedule that is not saved yet. */
+/** A schedule to preview. */
 export interface PreviewDraft {
-  /** A schedule in the form of docs/reference/schedules.md. */
+  /** A schedule; see docs/reference/schedules.md. */
   "schedule": ScheduleDocument;
-  /** How many of the next times to show. */
+  /** Number of next times to show. Default: 10. */
   "count"?: number;
-  /** The zone of whoever looks, an IANA name; each time is shown in it as well. */
+  /** IANA time zone of the viewer; each time is also shown in it. Default: the zone of the schedule. */
   "viewer"?: string | null;
 }
 
@@ -1394,7 +1393,7 @@ export interface PreviewView {
   "warnings": Array<WarningView>;
 }
 
-/** RFC 9457, with a stable code and the fields that are wrong. */
+/** An RFC 9457 problem with a stable code and the invalid fields. */
 export interface Problem {
   "type": string;
   "title": string;
@@ -1403,34 +1402,41 @@ export interface Problem {
   "code": string;
   "request_id": string;
   "instance": string;
-  "errors"?: Array<FieldError>;
+  "errors"?: Array<ProblemField>;
+}
+
+/** The error of one field; `pointer` is a JSON pointer into the request. */
+export interface ProblemField {
+  "pointer": string;
+  "code": string;
+  "detail": string;
 }
 
 export interface QueueCreated {
   "name": string;
 }
 
-/** A queue of one's own to create. */
+/** A queue to create for the tenant. */
 export interface QueueDraft {
-  /** 1 to 63 of a-z, 0-9, dot, dash and underscore, beginning with a letter or digit. */
+  /** 1 to 63 characters of a-z, 0-9, dot, dash and underscore, starting with a letter or digit. */
   "name": string;
 }
 
 export interface QueueState {
   "name": string;
   "is_paused": boolean;
-  /** Whether this holds for every tenant, or for the caller's. */
+  /** Whether it applies to all tenants, not only the caller's. */
   "is_for_all": boolean;
 }
 
-/** A queue, and what of the caller's tenant is in it. Counts end at 10,000. */
+/** A queue with the runs of the caller's tenant in it. Counts end at 10,000. */
 export interface QueueView {
   "name": string;
   "is_paused": boolean;
-  /** Whether it was paused for every tenant with a platform key. */
+  /** Whether a platform key paused it for all tenants. */
   "is_paused_for_all": boolean;
   "paused_at": string | null;
-  /** How many may run at a time: of the tenant's own runs, or of all tenants' if it set no limit. */
+  /** Maximum concurrent runs: the tenant's own limit, or the limit for all tenants if the tenant set none. */
   "max": number | null;
   "rate": Record<string, unknown> | null;
   "waiting": number;
@@ -1443,173 +1449,165 @@ export interface Queues {
   "data": Array<QueueView>;
 }
 
-/** What a tenant may have at most. A quota that is absent has its default; null lifts it. */
+/** The quotas of a tenant. An omitted quota has its default; null removes the limit. */
 export interface QuotasDraft {
-  /** Jobs that are not finished or deleted. Default: 1,000,000. */
+  /** Maximum number of unfinished jobs. Default: 1,000,000. */
   "max_jobs"?: number | null;
-  /** Runs that wait. Default: 5,000,000. */
+  /** Maximum number of queued runs. Default: 5,000,000. */
   "max_queued"?: number | null;
-  /** Runs at a time. Default: no limit. */
+  /** Maximum number of concurrent runs. Default: no limit. */
   "max_running"?: number | null;
-  /** Runs that start in a second. Default: no limit. */
+  /** Maximum number of runs started per second. Default: no limit. */
   "runs_per_s"?: number | null;
-  /** The shortest time between two ticks of a job, 1 second to 1 day. Default: no limit. */
+  /** Minimum time between two ticks of a job, 1 second to 1 day. Default: no limit. */
   "min_period"?: string | null;
-  /** New queue names that its submissions make. Default: 10,000. */
+  /** Maximum number of queue names the tenant creates. Default: 10,000. */
   "max_queues"?: number | null;
-  /** New kind names that its submissions make. Default: 100,000. */
+  /** Maximum number of kind names the tenant creates. Default: 100,000. */
   "max_kinds"?: number | null;
-  /** Keys of limits, such as one per customer. Default: 1,000,000. */
+  /** Maximum number of limit keys, such as one per customer. Default: 1,000,000. */
   "max_limit_keys"?: number | null;
-  /** Hooks. Default: 1,000. */
+  /** Maximum number of hooks. Default: 1,000. */
   "max_hooks"?: number | null;
-  /** Calendars. Default: 100. */
+  /** Maximum number of calendars. Default: 100. */
   "max_calendars"?: number | null;
-  /** Secrets. Default: 200. */
+  /** Maximum number of secrets. Default: 200. */
   "max_secrets"?: number | null;
-  /** Valid API keys. Default: 100. */
+  /** Maximum number of valid API keys. Default: 100. */
   "max_keys"?: number | null;
 }
 
-/** One stretch of local time. */
+/** A single period of local time. */
 export interface RangeDocument {
-  /** A date, or a local time without an offset. */
+  /** Start: a date, or a local time without an offset. */
   "start": string;
-  /** A date, which is part of the range, or a local time. */
+  /** End: a date, which is included in the range, or a local time. */
   "end": string;
 }
 
-/** So many starts per time, of which `burst` may come at once. */
+/** At most `count` runs start per `per`, of which `burst` may start at the same time. */
 export interface RateDraft {
-  /** So many starts … */
+  /** Number of runs that may start per period. */
   "count": number;
-  /** … in this time, at most a year. */
+  /** Length of the period, at most a year. */
   "per": string;
-  /** How many of them may come at once. Default: 1. */
+  /** Number of runs that may start at the same time. Default: 1. */
   "burst"?: number;
 }
 
-/** A window at each time of a recurrence rule. */
+/** A window that starts at each time of a recurrence rule. */
 export interface RecurringDocument {
-  /** When the window begins: an RRULE, at most 24 times a day. */
+  /** RRULE of the window's start, at most 24 times a day. */
   "rrule": string;
-  /** How long the window is, from 1 second to 31 days. */
+  /** Length of the window, from 1 second to 31 days. */
   "length": string;
 }
 
 export interface ReplayDraft {
-  /** A payload to use instead. Default: the payload that the run used. */
+  /** Payload of the new run. Default: the payload of the replayed run. */
   "payload"?: unknown;
 }
 
-/** The same, and how fast: what they died of may not bear them all at once. */
+/** Adds a rate limit, so that a recovering dependency is not flooded. */
 export interface ReplayManyDraft {
-  /** Which runs; at least one of its fields must be said. */
+  /** Selects runs; at least one field is required. */
   "filter": BulkFilter;
-  /** Only count them, and answer the token to do it. */
+  /** Only count, and return a confirmation token. Default: `false`. */
   "dry_run"?: boolean;
-  /** The token of a dry run with the same filter. */
+  /** Token of a dry run with the same filter; required unless `dry_run`. Default: none. */
   "token"?: string | null;
-  /** How many may begin in a minute. Default: all at once. */
+  /** Maximum starts per minute. Default: all at once. */
   "per_minute"?: number | null;
-  /** How many were let go by calls before this one, at the same pace. */
+  /** Runs that earlier calls requeued at the same rate. Default: 0. */
   "before"?: number;
 }
 
-/** `matched` is what the filter finds, `done` how many were matched again, `runs` the runs that were made of them at once. */
-export interface Replayed {
-  "matched": number;
-  "done": number;
-  "runs": number;
-  "token": string | null;
-}
-
-/** What becomes of the ticks that were missed; without it what the schedule says. */
+/** How to treat the ticks missed during the pause. */
 export interface ResumeDraft {
-  /** Whether ticks missed in the pause run: none, one, or each. */
+  /** Which missed ticks to run: none, one, or all. Default: the misfire policy of the schedule. */
   "missed"?: "all" | "once" | "skip" | null;
 }
 
-/** How often and how soon a failed run is tried again. Null counts as left out. */
+/** How often and how soon a failed run is retried. A null field has its default. */
 export interface RetriesDraft {
-  /** Attempts after the first one. Default: 3. */
+  /** Retries after the first attempt. Default: 3. */
   "max"?: number | null;
-  /** How the delay grows. Default: `exponential`, or `list` with `delays`. */
+  /** How the delay grows from retry to retry. Default: `list` if `delays` is set; otherwise `exponential`. */
   "kind"?: "constant" | "exponential" | "linear" | "list" | null;
-  /** The first delay, at most 24 hours. Default: 1 s. */
+  /** Delay before the first retry, at most 24 hours. Default: 1 s. */
   "base"?: string | null;
-  /** The longest delay, at most 24 hours. Default: 1 hour. */
+  /** Maximum delay, at most 24 hours. Default: 1 hour. */
   "cap"?: string | null;
-  /** With `list`: each delay in turn; the last one repeats. Default: none. */
+  /** With kind `list`: the delays in order; the last repeats. Default: none. */
   "delays"?: Array<string> | null;
-  /** How much of each delay is random. Default: `full`. */
+  /** Random share of each delay: all of it (`full`), half of it (`equal`) or `none`. Default: `full`. */
   "jitter"?: "equal" | "full" | "none" | null;
 }
 
 export interface RotateDraft {
-  /** A secret that the sender has made. Default: drawn at random. */
+  /** A secret chosen by the sender. Default: a random one. */
   "secret"?: string | null;
-  /** How long the secret before is good as well. */
+  /** How long the previous secret stays valid. Default: 1 day. */
   "former_for"?: string;
 }
 
-/** One run with what it was given and what came of it, and the backfill that made it. `submitter` and `address` are who submitted it and from where; null for a run that a job made. `traceback` is of the last attempt; null if no exception ended it. */
+/** One run with its payload, its result and the backfill that created it. `submitter` and `address` are the caller and its address; null for a run that a job created. `traceback` belongs to the last attempt; null if no exception ended it. */
 export interface RunDetail {
   /** Id of the run. */
   "run_id": string;
-  /** Id of its job; of a submission, its own id. */
+  /** Id of its job; for a one-time submission, its own id. */
   "job_id": string;
-  /** Name of the job or submission; of a nameless submission, its kind. */
+  /** Name of the job or submission; its kind if it has no name. */
   "job_name": string | null;
-  /** Version of the job's definition that it uses, whatever became of the job since; null if that definition is no longer stored. */
+  /** Version of the job's definition that the run uses, even if the job has changed since; null if that version is no longer stored. */
   "job_version": number | null;
-  /** State, as in docs/reference/states.md. */
+  /** State of the run (docs/reference/states.md). */
   "status": string;
-  /** The time that its schedule or caller named. */
+  /** Time given by the schedule or by the caller. */
   "scheduled_at": string;
-  /** When it may first start: `scheduled_at`, moved by jitter, `defer` or `advance`. */
+  /** Earliest start: `scheduled_at`, shifted by jitter, `defer` or `advance`. */
   "due_at": string;
   /** When the last attempt started. */
   "start_time": string | null;
-  /** When the run ended. */
+  /** When the run finished. */
   "end_time": string | null;
-  /** When it last changed: started, made progress, was retried, was asked to cancel, or ended. */
+  /** When it last changed: it started, reported progress, was retried, was asked to cancel, or finished. */
   "modified_time": string;
-  /** When the run was made. */
+  /** When the run was created. */
   "created_at": string;
-  /** Attempts so far; 0 before the first. */
+  /** Number of attempts so far; 0 before the first. */
   "attempt_number": number;
-  /** Attempts that failed. */
+  /** Number of failed attempts. */
   "failures": number;
-  /** Id of the worker that took it last. */
+  /** Id of the worker that last claimed it. */
   "executor_id": string | null;
   /** Name of that worker. */
   "worker": string | null;
-  /** Kind of job. */
+  /** Kind of the job. */
   "kind": string;
-  /** Queue that it waits or waited in. */
+  /** Queue of the run. */
   "queue": string;
-  /** Priority; 0 goes first. */
+  /** Priority from 0 (first) to 9 (last). */
   "priority": number;
-  /** What made it: tick, manual, api, event, graph, backfill or replay. */
+  /** Trigger: tick, manual, api, event, graph, backfill or replay. */
   "trigger": string;
   /** Message of the last error. */
   "error_message": string | null;
-  /** Why it is in its state: the error, or a cause. */
+  /** Why it is in this state: the last error, or another reason. */
   "reason": Record<string, unknown> | null;
-  /** Share done, from 0 to 1, as reported. */
+  /** Reported progress, from 0 to 1. */
   "progress": number | null;
-  /** What was reported with it. */
+  /** Message reported with the progress. */
   "progress_message": string | null;
-  /** Labels of the definition that it uses, or its own. */
+  /** Labels of the job version that it uses, or its own. */
   "labels": Record<string, string>;
-  /** Of a step: its graph run. */
+  /** For a step: id of its graph run. */
   "graph_run_id": string | null;
-  /** Of a step: its place in the graph. */
+  /** For a step: index in the graph. */
   "step": number | null;
-  /** Of a member of a map: its index. */
+  /** For a member of a map: index in the map. */
   "member": number | null;
-  /** Path of its output. */
+  /** Path of its log. */
   "log_url": string;
   "payload": unknown;
   "user_id": string | null;
@@ -1621,7 +1619,16 @@ export interface RunDetail {
   "traceback": Array<TracebackError> | null;
 }
 
-/** A graph run: its graph, and what became of every step. `counts` is how many are in which state, `critical_path` the steps that decided how long it took. */
+/** Why the run is in its state, in one sentence. */
+export interface RunExplanation {
+  "run_id": string;
+  "status": string;
+  "code": string;
+  "sentence": string;
+  "details": Record<string, unknown>;
+}
+
+/** A graph run: its graph and the state of every step. `counts` is the number of steps per state; `find_critical_path` lists the steps that determined the duration. */
 export interface RunGraphView {
   "run_id": string;
   "job_id": string;
@@ -1636,146 +1643,146 @@ export interface RunGraphView {
   "graph": Record<string, unknown>;
 }
 
-/** A run past the schedule; without a payload it has its job's. */
+/** A run outside the schedule. */
 export interface RunNowDraft {
-  /** Instead of the job's own. */
+  /** Payload of the run. Default: the job's payload. */
   "payload"?: unknown;
-  /** Instead of the job's own. */
+  /** Priority of the run. Default: the job's priority. */
   "priority"?: number | "high" | "low" | "medium" | "normal" | null;
-  /** Instead of the job's own. */
+  /** What to do if the previous run is still active. Default: the job's policy. */
   "overlap"?: "allow" | "cancel_running" | "queue_all" | "queue_one" | "skip" | "terminate_running" | null;
 }
 
-export interface RunState {
+export interface RunStateView {
   "run_id": string;
   "status": string;
 }
 
-/** A run as it is now. */
+/** A run and its current state. */
 export interface RunView {
   /** Id of the run. */
   "run_id": string;
-  /** Id of its job; of a submission, its own id. */
+  /** Id of its job; for a one-time submission, its own id. */
   "job_id": string;
-  /** Name of the job or submission; of a nameless submission, its kind. */
+  /** Name of the job or submission; its kind if it has no name. */
   "job_name": string | null;
-  /** Version of the job's definition that it uses, whatever became of the job since; null if that definition is no longer stored. */
+  /** Version of the job's definition that the run uses, even if the job has changed since; null if that version is no longer stored. */
   "job_version": number | null;
-  /** State, as in docs/reference/states.md. */
+  /** State of the run (docs/reference/states.md). */
   "status": string;
-  /** The time that its schedule or caller named. */
+  /** Time given by the schedule or by the caller. */
   "scheduled_at": string;
-  /** When it may first start: `scheduled_at`, moved by jitter, `defer` or `advance`. */
+  /** Earliest start: `scheduled_at`, shifted by jitter, `defer` or `advance`. */
   "due_at": string;
   /** When the last attempt started. */
   "start_time": string | null;
-  /** When the run ended. */
+  /** When the run finished. */
   "end_time": string | null;
-  /** When it last changed: started, made progress, was retried, was asked to cancel, or ended. */
+  /** When it last changed: it started, reported progress, was retried, was asked to cancel, or finished. */
   "modified_time": string;
-  /** When the run was made. */
+  /** When the run was created. */
   "created_at": string;
-  /** Attempts so far; 0 before the first. */
+  /** Number of attempts so far; 0 before the first. */
   "attempt_number": number;
-  /** Attempts that failed. */
+  /** Number of failed attempts. */
   "failures": number;
-  /** Id of the worker that took it last. */
+  /** Id of the worker that last claimed it. */
   "executor_id": string | null;
   /** Name of that worker. */
   "worker": string | null;
-  /** Kind of job. */
+  /** Kind of the job. */
   "kind": string;
-  /** Queue that it waits or waited in. */
+  /** Queue of the run. */
   "queue": string;
-  /** Priority; 0 goes first. */
+  /** Priority from 0 (first) to 9 (last). */
   "priority": number;
-  /** What made it: tick, manual, api, event, graph, backfill or replay. */
+  /** Trigger: tick, manual, api, event, graph, backfill or replay. */
   "trigger": string;
   /** Message of the last error. */
   "error_message": string | null;
-  /** Why it is in its state: the error, or a cause. */
+  /** Why it is in this state: the last error, or another reason. */
   "reason": Record<string, unknown> | null;
-  /** Share done, from 0 to 1, as reported. */
+  /** Reported progress, from 0 to 1. */
   "progress": number | null;
-  /** What was reported with it. */
+  /** Message reported with the progress. */
   "progress_message": string | null;
-  /** Labels of the definition that it uses, or its own. */
+  /** Labels of the job version that it uses, or its own. */
   "labels": Record<string, string>;
-  /** Of a step: its graph run. */
+  /** For a step: id of its graph run. */
   "graph_run_id": string | null;
-  /** Of a step: its place in the graph. */
+  /** For a step: index in the graph. */
   "step": number | null;
-  /** Of a member of a map: its index. */
+  /** For a member of a map: index in the map. */
   "member": number | null;
-  /** Path of its output. */
+  /** Path of its log. */
   "log_url": string;
 }
 
 export interface RunsOfJobQuery {
   "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "blocked" | "cancelled" | "cancelling" | "coalesced" | "completed" | "dead" | "enqueued" | "expired" | "failed" | "lost" | "missed" | "paused" | "quarantined" | "queued" | "retrying" | "running" | "scheduled" | "skipped" | "succeeded" | "success">;
-  /** Made by this: `tick` for those of the schedule. Default: any. */
+  /** Filter by trigger; `tick` is the schedule. Default: all. */
   "trigger"?: "api" | "backfill" | "event" | "graph" | "manual" | "replay" | "tick";
-  /** How many of them at most. */
+  /** Maximum items per page. Default: 50. */
   "limit"?: number;
   "cursor"?: string | null;
 }
 
 export interface RunsQuery {
   "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "blocked" | "cancelled" | "cancelling" | "coalesced" | "completed" | "dead" | "enqueued" | "expired" | "failed" | "lost" | "missed" | "paused" | "quarantined" | "queued" | "retrying" | "running" | "scheduled" | "skipped" | "succeeded" | "success">;
-  /** Of this job. */
+  /** Filter by job. Default: all. */
   "job_id"?: string | null;
-  /** Of this kind. */
+  /** Filter by kind. Default: all. */
   "kind"?: string | null;
-  /** In this queue. */
+  /** Filter by queue. Default: all. */
   "queue"?: string | null;
-  /** Executed last by this worker: its id or its name. */
+  /** Filter by the worker of the last attempt: its id or name. Default: all. */
   "worker_id"?: string | null;
-  /** Steps of this graph run. */
+  /** Filter by graph run: its steps. Default: all. */
   "graph_run_id"?: string | null;
-  /** Made at this time or later. */
+  /** Created at or after this time. Default: any. */
   "created_after"?: string | null;
-  /** Made before this time. */
+  /** Created before this time. Default: any. */
   "created_before"?: string | null;
-  /** How many of them at most. */
+  /** Maximum items per page. Default: 50. */
   "limit"?: number;
   "cursor"?: string | null;
 }
 
-/** When a job runs. One rule is required; `cron`, `rrule`, `every` and `at` may stand together and mean their union, the other rules stand alone. */
+/** When a job runs. At least one rule is required. `cron`, `rrule`, `every` and `at` can be combined: the job runs at the times of all of them. The other rules cannot be combined. */
 export interface ScheduleDocument {
-  /** Cron expressions (docs/reference/cron.md), `@every 90s` or `@at` with an instant. Default: another rule. */
+  /** Cron expression or list of them (docs/reference/cron.md), `@every 90s`, or `@at` with an instant. Default: none. */
   "cron"?: string | Array<string> | null;
-  /** Recurrence rules of RFC 5545. Default: another rule. */
+  /** Recurrence rule of RFC 5545, or a list of them. Default: none. */
   "rrule"?: string | Array<string> | null;
-  /** A fixed rate, start to start; a text is `interval`. Default: another rule. */
+  /** Fixed rate, start to start; a string is `interval`. Default: none. */
   "every"?: string | Array<string | EveryDocument> | EveryDocument | null;
-  /** Once, at an instant; or at each of a list. Default: another rule. */
+  /** Once, at this instant, or at each instant of a list. Default: none. */
   "at"?: string | Array<string> | null;
-  /** Once, that long after the schedule is saved; stored as `at`. Default: another rule. */
+  /** Once, this long after the schedule is saved; stored as `at`. Default: none. */
   "after"?: string | null;
-  /** That long after the last run ended; a text is `delay`. Default: another rule. */
+  /** Fixed delay after the previous run finished; a string is `delay`. Default: none. */
   "fixed_delay"?: string | FixedDelayDocument | null;
-  /** Once, right away. Default: another rule. */
+  /** Once, immediately. Default: none. */
   "immediate"?: boolean | null;
-  /** When events arrive; a text is `type`. Default: another rule. */
+  /** When events arrive; a string is `type`. Default: none. */
   "event"?: string | TriggerDocument | null;
-  /** Only when a person or program asks. Default: another rule. */
+  /** Only when triggered by a user or a program. Default: none. */
   "on_demand"?: boolean | null;
-  /** The IANA name of the zone that local times are in. Default: the zone inside a rule, or UTC. */
+  /** IANA time zone of local times. Default: the zone inside a rule, otherwise UTC. */
   "timezone"?: string | null;
-  /** Whether `any` or `all` of a cron expression's day of the month and day of the week must match, if it gives both. Default: any. */
+  /** If a cron expression has both a day of the month and a day of the week: whether `any` or `all` of them must match. Default: any. */
   "day_match"?: DayMatch | null;
-  /** What happens when clocks change. Default: run_after, first. */
+  /** How daylight-saving changes are handled. Default: gap run_after, overlap first. */
   "dst"?: DstDocument | null;
-  /** Names of calendars in whose blackouts nothing starts. Default: none. */
+  /** Names of calendars whose windows are blackouts. Default: none. */
   "calendars"?: string | Array<string> | null;
-  /** A tick in a blackout does not run (`skip`), runs after it (`defer`) or before it (`advance`). Default: skip. */
+  /** What to do with a tick in a blackout: do not run it (`skip`), run it after the blackout (`defer`) or before it (`advance`). Default: skip. */
   "on_blackout"?: OnBlackout | null;
-  /** Delays each tick by an offset that spreads jobs; a text is `window`. Default: no delay. */
+  /** Random delay of each tick, to spread load; a string is `window`. Default: no delay. */
   "jitter"?: string | JitterDocument | null;
-  /** When the schedule is valid. Default: always. */
+  /** When the schedule is active. Default: always. */
   "window"?: WindowDocument | null;
-  /** What happens to ticks that did not run in time. Default: after an outage the latest runs, once. */
+  /** How missed ticks are caught up. Default: one run after an outage, none after a pause or an edit. */
   "misfire"?: MisfireDocument | null;
 }
 
@@ -1793,7 +1800,7 @@ export interface Schedulers {
 }
 
 export interface SecretDraft {
-  /** The secret. A shorter one could not be kept out of logs. */
+  /** The secret. Shorter values cannot be masked in logs. */
   "value": string;
 }
 
@@ -1804,7 +1811,7 @@ export interface SecretView {
 }
 
 export interface SeriesQuery {
-  /** The last hour by minutes, day by hours, or month by days. */
+  /** Last hour by minute, day by hour, or month by day. Default: `hour`. */
   "span"?: "day" | "hour" | "month";
 }
 
@@ -1825,29 +1832,29 @@ export interface Shards {
   "data": Array<ShardView>;
 }
 
-/** A source of events, and how far it was read. */
+/** An event source and its progress. */
 export interface SourceView {
   "name": string;
   "kind": string;
-  /** `reading`: a process reads it. `failing`: the last try failed, and it is tried again. `idle`: no process does; perhaps none has it in its settings. */
+  /** `reading`: a process reads it. `failing`: the last attempt failed and is retried. `idle`: no process reads it; check the settings of the schedulers. */
   "state": "failing" | "idle" | "reading";
-  /** The process that reads it now. */
+  /** Process that reads it now. */
   "reader": string | null;
-  /** How far it was read, in the source's own words. */
+  /** Position in the source, in its own format. */
   "position": string | null;
-  /** Events that were known to wait behind it; null if it cannot tell. */
+  /** Unread events; null if the source cannot tell. */
   "lag": number | null;
-  /** Events taken so far; one that came again counts once. */
+  /** Events received so far, without duplicates. */
   "taken": number;
-  /** Messages passed over because they are no events. */
+  /** Messages skipped as invalid. */
   "refused": number;
-  /** When it last answered. */
+  /** Last successful read. */
   "read_at": string | null;
-  /** When it last had a new event. */
+  /** Time of the last new event. */
   "taken_at": string | null;
-  /** Failures in a row. */
+  /** Consecutive failures. */
   "failures": number;
-  /** What went wrong last. */
+  /** Last error. */
   "error": string | null;
   "error_at": string | null;
 }
@@ -1856,13 +1863,20 @@ export interface Sources {
   "data": Array<SourceView>;
 }
 
-/** Since when; an hour ago unless it is said, a month ago at most. */
+/** `refused` is set if the overlap policy did not allow the run, and says why. */
+export interface StartedRun {
+  "job_id": string;
+  "run_id": string;
+  "refused": string | null;
+}
+
+/** The period of the statistics. */
 export interface StatisticsQuery {
-  /** An hour ago unless it is said, a month ago at most. */
+  /** Start of the period, at most a month ago. Default: an hour ago. */
   "since"?: string | null;
 }
 
-/** `is_estimate`: there were too many runs to count each. */
+/** Statistics of a tenant. `is_estimate`: there were too many runs to count each. */
 export interface StatisticsView {
   "since": string;
   "now": string;
@@ -1881,41 +1895,41 @@ export interface StatisticsView {
 
 /** One step of a graph. `kind` or `graph` is required. */
 export interface StepDocument {
-  /** The name by which `needs` and expressions refer to it. */
+  /** Name of the step, used in `needs` and in expressions. */
   "name": string;
-  /** The kind of the handler. Default: a sub-graph in `graph`. */
+  /** Handler that runs the step. Default: none; then `graph` is required. */
   "kind"?: string | null;
-  /** Names of the steps that must be final before it starts. Default: none. */
+  /** Names of the steps that must finish before it starts. Default: none. */
   "needs"?: Array<string> | null;
-  /** What the steps in `needs` must have come to: `success`, `failure`, `always`, `none_failed`, or an expression. Default: success. */
+  /** Condition on the steps in `needs`: `success`, `failure`, `always`, `none_failed`, or an expression. Default: `success`. */
   "when"?: string | null;
-  /** The payload; `{"$": "steps.a.result"}` stands for a value. Default: null. */
+  /** Payload of the step; `{"$": "steps.a.result"}` is replaced by that value. Default: null. */
   "payload"?: unknown;
-  /** Makes the step many members. Default: one. */
+  /** Run the step once per item. Default: the step runs once. */
   "map"?: MapDocument | null;
-  /** A graph that runs as this step. Default: the step is a run of `kind`. */
+  /** Sub-graph that runs as this step. Default: none; the step runs `kind`. */
   "graph"?: GraphDocument | null;
-  /** The graph may succeed although this step failed. Default: false. */
+  /** The graph can succeed even if this step fails. Default: false. */
   "may_fail"?: boolean | null;
-  /** Its queue. Default: the job's. */
+  /** Queue of the step. Default: the job's queue. */
   "queue"?: string | null;
-  /** `high`, `normal`, `low`, or 0 to 9. Default: the job's. */
+  /** Priority: `high`, `normal`, `low`, or 0 (first) to 9 (last). Default: the job's priority. */
   "priority"?: number | string | null;
-  /** A number of retries, or an object as a job has. Default: the job's. */
+  /** Number of retries, or an object with delays as in a job. Default: the job's retries. */
   "retries"?: unknown;
-  /** The time limit of an attempt, or `none`. Default: the job's. */
+  /** Time limit of one attempt, or `none`. Default: the job's timeout. */
   "timeout"?: unknown;
-  /** The time limit of the step with its retries. Default: none. */
+  /** Time limit of the step with all its retries. Default: no limit. */
   "deadline"?: unknown;
-  /** The time between asking an attempt to stop and ending it by force. Default: the job's. */
+  /** Time between asking an attempt to stop and killing it. Default: the job's grace. */
   "grace"?: unknown;
-  /** As the guarantee of a job. Default: the job's. */
+  /** Delivery guarantee if a worker is lost. Default: the job's guarantee. */
   "guarantee"?: unknown;
-  /** What its attempts depend on. Default: the job's. */
+  /** Service that the attempts depend on. Default: the job's target. */
   "target"?: unknown;
 }
 
-/** One step. `status` is waiting, live, succeeded, failed, cancelled or skipped; `run_id` is its run, of a sub-graph the graph run to look at next, and of a map its source if it has one. */
+/** One step. `status` is waiting, live, succeeded, failed, cancelled or skipped. `run_id` is the run of the step; for a sub-graph its graph run, for a map the run of its source, if any. */
 export interface StepView {
   "name": string;
   "index": number;
@@ -1951,7 +1965,7 @@ export interface TaskFailure {
   "message": string | null;
 }
 
-/** A task in the list. `workers` is the number of live workers that serve it. `runs_per_minute` and `failure_rate` are of the runs that ended in the last hour. `scheduled` counts submissions for a later instant. `last_run_at` is the end of the last run among the newest 32,000 of your tenant. `is_estimate`: more runs ended in the last hour than are read. `is_partial`: more runs wait or are scheduled than are counted. */
+/** A task in the list. `workers` is the number of live workers that serve it. `runs_per_minute` and `compute_failure_rate` cover runs that ended in the last hour. `scheduled` counts submissions for a later time. `last_run_at` is the end of the last run among the newest 32,000 of your tenant. `is_estimate`: more runs ended in the last hour than are read. `is_partial`: more runs wait or are scheduled than are counted. */
 export interface TaskItem {
   "kind": string;
   "description": string | null;
@@ -1974,11 +1988,11 @@ export interface TaskJob {
 }
 
 export interface TaskQuery {
-  /** How far the figures go back: the last hour by minutes, 24 hours or 7 days by hours, 30 days by days. Default: `24h`. */
+  /** Period of the figures: the last hour by minute, 24 hours or 7 days by hour, 30 days by day. Default: `24h`. */
   "window"?: "1h" | "24h" | "30d" | "7d";
 }
 
-/** A task and its figures. `description`, `payload_schema` and `default_policy` are what a worker told when it started. `default_policy` holds the options declared on the handler; `null` if there are none. `runs`, `ended`, `failed`, the rates and the percentiles are of the runs that ended from `since` on. Ticks that never became a run do not count. `duration_*` is the time of the last attempt, `wait_*` the time from when a run could start until it started; the percentiles are accurate to a twentieth. `is_estimate`: there were too many runs to count each. `is_partial`: more runs wait or are scheduled than are counted. `jobs` are the newest 50 of this kind. */
+/** A task and its figures. A worker reports `description`, `payload_schema` and `default_policy` when it starts. `default_policy` contains the options declared on the handler; null without options. `runs`, `ended`, `failed`, the rates and the percentiles cover runs that ended from `since` on. Ticks without a run do not count. `duration_*` is the time of the last attempt, `wait_*` the time from when a run could start until it started; the percentiles are accurate to 5 %. `is_estimate`: there were too many runs to count each. `is_partial`: more runs wait or are scheduled than are counted. `jobs` are the newest 50 of this kind. */
 export interface TaskView {
   "kind": string;
   "description": string | null;
@@ -2019,11 +2033,11 @@ export interface TaskWorker {
 }
 
 export interface TasksQuery {
-  /** Part of the kind or of the description, in any case. Default: all. */
+  /** Part of the kind or description; case is ignored. Default: all. */
   "q"?: string | null;
-  /** `true`: tasks that a live worker serves; `false`: those that no live worker serves. Default: both. */
+  /** `true`: tasks that a live worker serves; `false`: tasks without a live worker. Default: both. */
   "served"?: boolean;
-  /** How many of them at most. */
+  /** Maximum items per page. Default: 50. */
   "limit"?: number;
   "cursor"?: string | null;
 }
@@ -2031,16 +2045,16 @@ export interface TasksQuery {
 export interface TenantDraft {
   /** Unique among the tenants. */
   "name": string;
-  /** Its share of busy workers, next to the others. */
+  /** Share of busy workers relative to other tenants. Default: 1. */
   "weight"?: number;
-  /** What it may have at most. */
+  /** Quotas of the tenant. Default: the default of each quota. */
   "quotas"?: QuotasDraft | null;
 }
 
 export interface TenantEdit {
-  /** Its share of busy workers, next to the others. */
+  /** Share of busy workers relative to other tenants. Default: unchanged. */
   "weight"?: number;
-  /** All of them anew: what is absent has its default again. */
+  /** Replaces all quotas; an omitted quota gets its default. Default: unchanged. */
   "quotas"?: QuotasDraft;
 }
 
@@ -2054,21 +2068,14 @@ export interface TenantView {
   "created_at": string;
 }
 
-/** `path` follows the address of the API. */
+/** A login ticket. Append `path` to the address of the API. */
 export interface TicketView {
   "ticket": string;
   "path": string;
   "expires_at": string;
 }
 
-/** Who changed it by hand, and when. */
-export interface TouchedView {
-  "by": string;
-  "at": string;
-  "action": string;
-}
-
-/** One exception, with its frames in the order of the calls. `relation` is `raised` for the error that ended the attempt, whose message is `error_message`; then `cause` (raised from), `context` (raised while handling) or `member` (of a group; one `depth` deeper). `omitted_frames` were left out of the middle. */
+/** One exception, with its frames in the order of the calls. `relation` is `raised` for the error that ended the attempt, whose message is `error_message`; then `cause` (raised from), `context` (raised while handling) or `member` (of a group; one `depth` deeper). `omitted_frames` counts frames omitted from the middle. */
 export interface TracebackError {
   "relation": "cause" | "context" | "member" | "raised";
   "type": string;
@@ -2078,7 +2085,7 @@ export interface TracebackError {
   "omitted_frames": number;
 }
 
-/** One call. `is_own`: the user's code, not Rota's, Python's or a library's. */
+/** One call. `is_own`: code of the user, not of Rota, Python or a library. */
 export interface TracebackFrame {
   "file": string;
   "line": number;
@@ -2087,44 +2094,37 @@ export interface TracebackFrame {
   "is_own": boolean;
 }
 
-/** The events that a job waits for. */
+/** The events that start a run of the job. */
 export interface TriggerDocument {
-  /** The type of the events: `order.paid`, `order.*` for every type below `order`, or `*`. Required without `all_of`. */
+  /** Event type: `order.paid`, `order.*` for every type below `order`, or `*` for all. Required without `all_of`. Default: none. */
   "type"?: string | null;
-  /** An expression over `event` that must be true. Default: every event of the type. */
+  /** Expression over `event` that must be true. Default: every event of the type matches. */
   "where"?: string | null;
-  /** One run after a time without another event; a text is `quiet`. Default: a run for each event. */
+  /** One run when no further event has arrived for a while; a string is `quiet`. Default: one run per event. */
   "debounce"?: string | DebounceDocument | null;
-  /** One run for several events. Default: a run for each event. */
+  /** One run for several events. Default: one run per event. */
   "batch"?: BatchDocument | null;
-  /** One run when each of these has arrived. Default: one type is enough. */
+  /** One run when an event of each of these types has arrived. Default: one run per event of `type`. */
   "all_of"?: Array<string | EventMatchDocument> | null;
-  /** How long after the first event of `all_of` the others may arrive, from 1 second to 7 days. Required with `all_of`. Default: not used without it. */
+  /** Time after the first event of `all_of` in which the others must arrive, from 1 second to 7 days. Required with `all_of`. Default: none. */
   "within"?: string | null;
-  /** An expression over `event`; events with different values are gathered apart. Default: all events together. Only beside `all_of`. */
+  /** Only with `all_of`. Expression over `event`; events are grouped by its value. Default: one group for all events. */
   "key"?: string | null;
 }
 
-/** `refused` says why there is no run: the overlap policy did not allow one. */
-export interface Triggered {
-  "job_id": string;
-  "run_id": string;
-  "refused": string | null;
-}
-
-/** Of equal submissions one becomes a run; the others get it, are refused, or replace it. */
+/** Deduplicates submissions: the first one with a key becomes a run; a later one returns that run, is rejected, or replaces it. */
 export interface UniqueDraft {
-  /** What makes it equal; `{args.id}` is filled from the payload. */
+  /** Submissions with the same key are duplicates; `{args.id}` is replaced by the value in the payload. */
   "key": string;
-  /** Held until the run starts, or until it has ended. Default: `live`. */
+  /** How long the key is held: until the run starts (`queued`) or until it has finished (`live`). Default: `live`. */
   "while"?: "live" | "queued";
-  /** The key is held at least this long, whatever becomes of the run; at most a year. Default: no such time. */
+  /** Minimum time that the key is held, even after the run has finished; at most a year. Default: no minimum. */
   "within"?: string;
-  /** A later submission gets the first one, is refused with 409, or replaces it. Default: `return`. */
+  /** What a later submission does: `return` the existing run, `reject` with 409, or `replace` the existing run. Default: `return`. */
   "on_conflict"?: "reject" | "replace" | "return";
 }
 
-/** `local` is what clocks in the schedule's zone show at `at`, with their offset from UTC. */
+/** A next time. `local` is `at` in the schedule's time zone, with its UTC offset. */
 export interface UpcomingView {
   "at": string;
   "due_at": string;
@@ -2133,7 +2133,7 @@ export interface UpcomingView {
   "notes": Array<string>;
 }
 
-/** Whom jobs and keys name. `jobs` are those that are not deleted, counted up to 200; `keys` are those that are valid. */
+/** A user of jobs and keys. `jobs` counts jobs that are not deleted, up to 200; `keys` counts valid keys. */
 export interface UserView {
   "user_id": string;
   "jobs": number;
@@ -2145,11 +2145,11 @@ export interface WarningView {
   "detail": string;
 }
 
-/** A part of every week. */
+/** A period of every week. */
 export interface WeeklyDocument {
-  /** A day and a time, such as `fri 18:00`. */
+  /** Start: a day and a time, such as `fri 18:00`. */
   "start": string;
-  /** A day and a time, such as `mon 06:00`. */
+  /** End: a day and a time, such as `mon 06:00`. */
   "end": string;
 }
 
@@ -2160,17 +2160,17 @@ export interface WhoAmI {
   "role": string;
   "user_id": string | null;
   "expires_at": string | null;
-  /** That the key expires within 14 days, or never. Default: null. */
+  /** Set if the key expires within 14 days, or never. Default: null. */
   "warning"?: string | null;
 }
 
-/** When a schedule is valid, and how many runs it makes. */
+/** Limits when a schedule is active, and how many runs it creates. */
 export interface WindowDocument {
-  /** The first instant of a tick. Default: no start. */
+  /** No tick before this instant. Default: no start. */
   "start"?: string | null;
-  /** The instant before which ticks lie. Default: no end. */
+  /** No tick at or after this instant. Default: no end. */
   "end"?: string | null;
-  /** The schedule ends after so many runs. Default: no limit. */
+  /** The schedule ends after this many runs. Default: no limit. */
   "max_runs"?: number | null;
 }
 
@@ -2178,6 +2178,10 @@ export interface WorkerDrained {
   "worker_id": string;
   "name": string;
   "is_draining": boolean;
+}
+
+export interface WorkerList {
+  "data": Array<WorkerView>;
 }
 
 export interface WorkerView {
@@ -2188,233 +2192,229 @@ export interface WorkerView {
   "slots": number;
   "running": number;
   "queues": Array<string>;
-  /** Tenants whose runs it takes, `*` for all. A tenant is shown no other name. */
+  /** Tenants whose runs it executes, `*` for all. Other tenants are hidden. */
   "tenants": Array<string>;
   "kinds": Array<string>;
   "started_at": string;
   "beat_at": string;
 }
 
-export interface Workers {
-  "data": Array<WorkerView>;
-}
-
 export interface WorkersQuery {
-  /** Whether it is about every tenant; `true` needs a platform key. Default: true for a platform key, false for other keys. */
+  /** Act for all tenants; `true` requires a platform key. Default: true for a platform key, false for other keys. */
   "all_tenants"?: boolean;
-  /** Also those that have died or stopped lately. */
+  /** Include recently stopped workers. Default: `false`. */
   "with_dead"?: boolean;
 }
 
 /** Every operation, by its method and path. */
 export interface Operations {
-  /** How many ticks of all your jobs fall into each minute or hour to come. */
-  "GET /v1/schedules/load": { path: {  }; query: { "since"?: string | undefined; "until"?: string | undefined; "bucket"?: "hour" | "minute" | undefined }; body: undefined; answer: LoadView };
-  /** The kinds of jobs that workers carry out, with what their payloads look like. */
-  "GET /v1/kinds": { path: {  }; query: {  }; body: undefined; answer: Kinds };
-  /** Changes, the latest first. That somebody read them is written down as well. */
-  "GET /v1/audit": { path: {  }; query: { "thing"?: string | undefined; "thing_id"?: string | undefined; "actor"?: string | undefined; "action"?: string | undefined; "since"?: string | undefined; "until"?: string | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_AuditView_ };
-  /** Backfills, the newest first. */
-  "GET /v1/backfills": { path: {  }; query: { "status"?: Array<"cancelled" | "cancelling" | "finished" | "paused" | "running"> | undefined; "job_id"?: string | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_BackfillProgress_ };
-  /** One backfill: how far it is, and when it will be done. */
+  /** List the audit log, newest first. */
+  "GET /v1/audit": { path: {  }; query: { "thing"?: string | undefined; "thing_id"?: string | undefined; "actor"?: string | undefined; "action"?: string | undefined; "since"?: string | undefined; "until"?: string | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_AuditView_ };
+  /** List backfills, newest first. */
+  "GET /v1/backfills": { path: {  }; query: { "status"?: Array<"cancelled" | "cancelling" | "finished" | "paused" | "running"> | undefined; "job_id"?: string | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_BackfillProgress_ };
+  /** Get a backfill with its progress and its expected end. */
   "GET /v1/backfills/{backfill_id}": { path: { backfill_id: string }; query: {  }; body: undefined; answer: BackfillProgress };
-  /** Start no more of its runs; those that run may finish. */
+  /** Pause a backfill. */
   "POST /v1/backfills/{backfill_id}/pause": { path: { backfill_id: string }; query: {  }; body: undefined; answer: BackfillProgress };
-  /** Let a paused backfill go on. */
+  /** Resume a paused backfill. */
   "POST /v1/backfills/{backfill_id}/resume": { path: { backfill_id: string }; query: {  }; body: undefined; answer: BackfillProgress };
-  /** Make no more runs and cancel those that wait; what runs may finish, or is cancelled too. */
+  /** Cancel a backfill. */
   "POST /v1/backfills/{backfill_id}/cancel": { path: { backfill_id: string }; query: {  }; body: BackfillCancel | undefined; answer: BackfillProgress };
-  /** Make the calendar of this name (201), or replace it. */
+  /** Create a calendar (201) or replace it (200). */
   "PUT /v1/calendars/{name}": { path: { name: string }; query: {  }; body: CalendarDraft; answer: CalendarView };
-  /** Calendars by name. */
-  "GET /v1/calendars": { path: {  }; query: { "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_CalendarView_ };
-  /** One calendar. */
+  /** List calendars by name. */
+  "GET /v1/calendars": { path: {  }; query: { "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_CalendarView_ };
+  /** Get a calendar. */
   "GET /v1/calendars/{name}": { path: { name: string }; query: {  }; body: undefined; answer: CalendarView };
-  /** Delete a calendar that no job goes by. */
+  /** Delete a calendar that no job uses. */
   "DELETE /v1/calendars/{name}": { path: { name: string }; query: {  }; body: undefined; answer: undefined };
-  /** Your queues: whether they are paused, their limits, and what waits and runs there. */
+  /** List your queues with their pauses, limits and counts of runs. */
   "GET /v1/queues": { path: {  }; query: { "all_tenants"?: boolean | undefined }; body: undefined; answer: Queues };
   /** Create a queue of your tenant. */
   "POST /v1/queues": { path: {  }; query: {  }; body: QueueDraft; answer: QueueCreated };
-  /** Start nothing of this queue any more; what runs goes on. */
+  /** Pause a queue. */
   "POST /v1/queues/{queue}/pause": { path: { queue: string }; query: { "all_tenants"?: boolean | undefined }; body: undefined; answer: QueueState };
-  /** Start its runs again. */
+  /** Resume a queue. */
   "POST /v1/queues/{queue}/resume": { path: { queue: string }; query: { "all_tenants"?: boolean | undefined }; body: undefined; answer: QueueState };
-  /** Let so many run at a time and so many start per time; nothing said lifts the limits. */
+  /** Limit the concurrency and the rate of a queue. */
   "PUT /v1/queues/{queue}/limits": { path: { queue: string }; query: { "all_tenants"?: boolean | undefined }; body: LimitsDraft; answer: undefined };
-  /** The workers that take runs of your tenant, with what they serve and how busy they are. */
-  "GET /v1/workers": { path: {  }; query: { "all_tenants"?: boolean | undefined; "with_dead"?: boolean | undefined }; body: undefined; answer: Workers };
-  /** Let a worker take no more runs, and end when those that it has have ended. */
+  /** List the workers that execute runs of your tenant, with their kinds, queues and load. */
+  "GET /v1/workers": { path: {  }; query: { "all_tenants"?: boolean | undefined; "with_dead"?: boolean | undefined }; body: undefined; answer: WorkerList };
+  /** Drain a worker: finish its current runs, then stop. */
   "POST /v1/workers/{worker_id}/drain": { path: { worker_id: string }; query: {  }; body: undefined; answer: WorkerDrained };
-  /** The schedulers that are alive, with their shards. */
+  /** List the live schedulers with their shards. */
   "GET /v1/schedulers": { path: {  }; query: {  }; body: undefined; answer: Schedulers };
-  /** The 128 shards and who fires them. */
+  /** List the 128 shards with their schedulers. */
   "GET /v1/shards": { path: {  }; query: {  }; body: undefined; answer: Shards };
-  /** Runs, newest first; a page may be short and still have a next one. */
-  "GET /v1/runs": { path: {  }; query: { "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "blocked" | "cancelled" | "cancelling" | "coalesced" | "completed" | "dead" | "enqueued" | "expired" | "failed" | "lost" | "missed" | "paused" | "quarantined" | "queued" | "retrying" | "running" | "scheduled" | "skipped" | "succeeded" | "success"> | undefined; "job_id"?: string | undefined; "kind"?: string | undefined; "queue"?: string | undefined; "worker_id"?: string | undefined; "graph_run_id"?: string | undefined; "created_after"?: string | undefined; "created_before"?: string | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_RunView_ };
-  /** The runs that a worker executes or executed last. */
-  "GET /v1/executions": { path: {  }; query: { "worker_id": string; "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "blocked" | "cancelled" | "cancelling" | "coalesced" | "completed" | "dead" | "enqueued" | "expired" | "failed" | "lost" | "missed" | "paused" | "quarantined" | "queued" | "retrying" | "running" | "scheduled" | "skipped" | "succeeded" | "success"> | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_RunView_ };
-  /** One run, with its payload and its result. */
+  /** List runs, newest first. */
+  "GET /v1/runs": { path: {  }; query: { "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "blocked" | "cancelled" | "cancelling" | "coalesced" | "completed" | "dead" | "enqueued" | "expired" | "failed" | "lost" | "missed" | "paused" | "quarantined" | "queued" | "retrying" | "running" | "scheduled" | "skipped" | "succeeded" | "success"> | undefined; "job_id"?: string | undefined; "kind"?: string | undefined; "queue"?: string | undefined; "worker_id"?: string | undefined; "graph_run_id"?: string | undefined; "created_after"?: string | undefined; "created_before"?: string | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_RunView_ };
+  /** List the runs whose current or last attempt is on a worker. */
+  "GET /v1/executions": { path: {  }; query: { "worker_id": string; "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "blocked" | "cancelled" | "cancelling" | "coalesced" | "completed" | "dead" | "enqueued" | "expired" | "failed" | "lost" | "missed" | "paused" | "quarantined" | "queued" | "retrying" | "running" | "scheduled" | "skipped" | "succeeded" | "success"> | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_RunView_ };
+  /** Get a run with its payload and its result. */
   "GET /v1/runs/{run_id}": { path: { run_id: string }; query: {  }; body: undefined; answer: RunDetail };
-  /** Every attempt of a run, the first one first. */
+  /** List the attempts of a run, oldest first. */
   "GET /v1/runs/{run_id}/attempts": { path: { run_id: string }; query: {  }; body: undefined; answer: Attempts };
-  /** Why it waits, or what became of it, in one sentence. */
-  "GET /v1/runs/{run_id}/explain": { path: { run_id: string }; query: {  }; body: undefined; answer: Explained };
-  /** Cancel a run: at once if it waits; if it runs, its worker is asked to stop it (202). */
-  "POST /v1/runs/{run_id}/cancel": { path: { run_id: string }; query: {  }; body: CancelDraft | undefined; answer: RunState };
-  /** Run a dead, lost or cancelled run again under its id, with what it ran with. */
-  "POST /v1/runs/{run_id}/retry": { path: { run_id: string }; query: {  }; body: undefined; answer: RunState };
-  /** Make a new run of what a finished run ran with: kind, queue, policy and payload. */
-  "POST /v1/runs/{run_id}/replay": { path: { run_id: string }; query: {  }; body: ReplayDraft | undefined; answer: Triggered };
-  /** Cancel many runs: a dry run answers how many, and the token to do it. */
-  "POST /v1/runs/bulk-cancel": { path: {  }; query: {  }; body: BulkDraft; answer: BulkDone };
-  /** Runs that need somebody to look: dead, lost or quarantined. */
-  "GET /v1/dead-letters": { path: {  }; query: { "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "blocked" | "cancelled" | "cancelling" | "coalesced" | "completed" | "dead" | "enqueued" | "expired" | "failed" | "lost" | "missed" | "paused" | "quarantined" | "queued" | "retrying" | "running" | "scheduled" | "skipped" | "succeeded" | "success"> | undefined; "job_id"?: string | undefined; "kind"?: string | undefined; "queue"?: string | undefined; "worker_id"?: string | undefined; "graph_run_id"?: string | undefined; "created_after"?: string | undefined; "created_before"?: string | undefined; "limit"?: number | undefined; "cursor"?: string | undefined; "fingerprint"?: string | undefined; "ended_after"?: string | undefined; "ended_before"?: string | undefined }; body: undefined; answer: Page_RunView_ };
-  /** Group dead letters by task and error, the last seen first. */
+  /** Explain in one sentence why a run waits or how it ended. */
+  "GET /v1/runs/{run_id}/explain": { path: { run_id: string }; query: {  }; body: undefined; answer: RunExplanation };
+  /** Cancel a run. */
+  "POST /v1/runs/{run_id}/cancel": { path: { run_id: string }; query: {  }; body: CancelDraft | undefined; answer: RunStateView };
+  /** Retry a dead, lost or cancelled run under the same run id. */
+  "POST /v1/runs/{run_id}/retry": { path: { run_id: string }; query: {  }; body: undefined; answer: RunStateView };
+  /** Replay a finished run as a new run. */
+  "POST /v1/runs/{run_id}/replay": { path: { run_id: string }; query: {  }; body: ReplayDraft | undefined; answer: StartedRun };
+  /** Cancel many runs. */
+  "POST /v1/runs/bulk-cancel": { path: {  }; query: {  }; body: BulkDraft; answer: BulkActionResult };
+  /** List dead letters: runs that are dead, lost or quarantined. */
+  "GET /v1/dead-letters": { path: {  }; query: { "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "blocked" | "cancelled" | "cancelling" | "coalesced" | "completed" | "dead" | "enqueued" | "expired" | "failed" | "lost" | "missed" | "paused" | "quarantined" | "queued" | "retrying" | "running" | "scheduled" | "skipped" | "succeeded" | "success"> | undefined; "job_id"?: string | undefined; "kind"?: string | undefined; "queue"?: string | undefined; "worker_id"?: string | undefined; "graph_run_id"?: string | undefined; "created_after"?: string | undefined; "created_before"?: string | undefined; "limit"?: number | undefined; "cursor"?: string | undefined; "fingerprint"?: string | undefined; "ended_after"?: string | undefined; "ended_before"?: string | undefined }; body: undefined; answer: ListPage_RunView_ };
+  /** List dead letters grouped by task and error, most recent first. */
   "GET /v1/dead-letters/groups": { path: {  }; query: { "job_id"?: string | undefined; "since"?: string | undefined; "until"?: string | undefined; "kind"?: string | undefined; "limit"?: number | undefined }; body: undefined; answer: DeadGroups };
-  /** One group of dead letters, with its newest run in full. */
+  /** Get a group of dead letters with its newest run. */
   "GET /v1/dead-letters/groups/{kind}/{fingerprint}": { path: { kind: string; fingerprint: string }; query: { "job_id"?: string | undefined; "since"?: string | undefined; "until"?: string | undefined }; body: undefined; answer: DeadGroupDetail };
-  /** Requeue dead letters as they are. A dry run returns the count and a token. */
-  "POST /v1/dead-letters/replay": { path: {  }; query: {  }; body: ReplayManyDraft; answer: BulkDone };
-  /** Requeue dead letters with changed payloads. A dry run returns the count and a token. */
-  "POST /v1/dead-letters/edit": { path: {  }; query: {  }; body: EditManyDraft; answer: BulkDone };
-  /** Drop dead letters; they stay in history. A dry run returns the count and a token. */
-  "POST /v1/dead-letters/drop": { path: {  }; query: {  }; body: BulkDraft; answer: BulkDone };
-  /** Take one dead letter off the list; the run stays in history. */
+  /** Requeue dead letters unchanged. */
+  "POST /v1/dead-letters/replay": { path: {  }; query: {  }; body: ReplayManyDraft; answer: BulkActionResult };
+  /** Requeue dead letters with changed payloads. */
+  "POST /v1/dead-letters/edit": { path: {  }; query: {  }; body: EditManyDraft; answer: BulkActionResult };
+  /** Drop dead letters. */
+  "POST /v1/dead-letters/drop": { path: {  }; query: {  }; body: BulkDraft; answer: BulkActionResult };
+  /** Drop a dead letter. */
   "DELETE /v1/dead-letters/{run_id}": { path: { run_id: string }; query: {  }; body: undefined; answer: undefined };
-  /** Hand in events: each becomes a run of every job that waits for it. */
-  "POST /v1/events": { path: {  }; query: {  }; body: EventsDraft; answer: EventsTaken };
-  /** Events that arrived, the newest first. */
-  "GET /v1/events": { path: {  }; query: { "type"?: string | undefined; "source"?: string | undefined; "since"?: string | undefined; "until"?: string | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_EventView_ };
-  /** An event, and what it came to, job by job; where it did not run, why. */
+  /** Send events: each starts a run of every job that waits for it. */
+  "POST /v1/events": { path: {  }; query: {  }; body: EventsDraft; answer: EventReceipts };
+  /** List received events, newest first. */
+  "GET /v1/events": { path: {  }; query: { "type"?: string | undefined; "source"?: string | undefined; "since"?: string | undefined; "until"?: string | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_EventView_ };
+  /** Get an event with its result for each job. */
   "GET /v1/events/{event_id}": { path: { event_id: string }; query: {  }; body: undefined; answer: EventView };
-  /** Match events again with the jobs as they are now; their runs are new ones. */
-  "POST /v1/events:replay": { path: {  }; query: {  }; body: EventsReplayDraft; answer: Replayed };
-  /** Begin a run that the caller carries out: it is running from now on. */
+  /** Replay events: match them again with the current jobs and start new runs. */
+  "POST /v1/events:replay": { path: {  }; query: {  }; body: EventsReplayDraft; answer: EventReplayResult };
+  /** Start an external run, which the caller executes. */
   "POST /v1/runs/external": { path: {  }; query: {  }; body: ExternalDraft; answer: ExternalRun };
-  /** Say that it goes on, and what it wrote. */
-  "POST /v1/runs/{run_id}/external": { path: { run_id: string }; query: {  }; body: ExternalWord; answer: ExternalAnswer };
-  /** Say how it ended. */
-  "POST /v1/runs/{run_id}/external/end": { path: { run_id: string }; query: {  }; body: ExternalEnd; answer: ExternalAnswer };
-  /** Runs made, started, progressed and ended, and jobs changed, as a stream of events. */
+  /** Report that an external run continues, with its new output. */
+  "POST /v1/runs/{run_id}/external": { path: { run_id: string }; query: {  }; body: ExternalRunReport; answer: ExternalRunState };
+  /** End an external run with its exit code. */
+  "POST /v1/runs/{run_id}/external/end": { path: { run_id: string }; query: {  }; body: ExternalEnd; answer: ExternalRunState };
+  /** Stream changes of runs and jobs as events. */
   "GET /v1/feed": { path: {  }; query: {  }; body: undefined; answer: undefined };
-  /** The graph of a job. */
+  /** Get the graph of a job. */
   "GET /v1/jobs/{job_id}/graph": { path: { job_id: string }; query: {  }; body: undefined; answer: GraphView };
-  /** A graph run with every step: its state, its run, its times, and how far its maps are. */
+  /** Get a graph run with the state, run, times and map progress of every step. */
   "GET /v1/runs/{run_id}/graph": { path: { run_id: string }; query: {  }; body: undefined; answer: RunGraphView };
-  /** The members of a map in their order; a page may be short and still have a next one. */
-  "GET /v1/runs/{run_id}/members": { path: { run_id: string }; query: { "step": string; "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "blocked" | "cancelled" | "cancelling" | "coalesced" | "completed" | "dead" | "enqueued" | "expired" | "failed" | "lost" | "missed" | "paused" | "quarantined" | "queued" | "retrying" | "running" | "scheduled" | "skipped" | "succeeded" | "success"> | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_RunView_ };
-  /** Let a graph run that ended go on from its failed steps; what succeeded is not done again. */
-  "POST /v1/runs/{run_id}/retryFailed": { path: { run_id: string }; query: {  }; body: undefined; answer: RunState };
-  /** Let a graph run start no more steps; those that run go on. */
-  "POST /v1/runs/{run_id}/pause": { path: { run_id: string }; query: {  }; body: undefined; answer: RunState };
-  /** Let a paused graph run go on. */
-  "POST /v1/runs/{run_id}/resume": { path: { run_id: string }; query: {  }; body: undefined; answer: RunState };
-  /** Make a hook; this is the only time that its secret is shown. */
-  "POST /v1/hooks": { path: {  }; query: {  }; body: HookDraft; answer: HookMade };
-  /** The hooks by name, without their secrets. */
-  "GET /v1/hooks": { path: {  }; query: { "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_HookView_ };
-  /** Give a hook another secret; the one before is good for a day, or as long as is said. */
-  "POST /v1/hooks/{hook_id}/rotate": { path: { hook_id: string }; query: {  }; body: RotateDraft | undefined; answer: HookMade };
-  /** Hand in the event that a signed request is. */
-  "POST /v1/hooks/{hook_id}": { path: { hook_id: string }; query: {  }; body: unknown; answer: EventTaken };
-  /** Delete a hook: from now on nothing is taken there. */
+  /** List the members of a map in order. */
+  "GET /v1/runs/{run_id}/members": { path: { run_id: string }; query: { "step": string; "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "blocked" | "cancelled" | "cancelling" | "coalesced" | "completed" | "dead" | "enqueued" | "expired" | "failed" | "lost" | "missed" | "paused" | "quarantined" | "queued" | "retrying" | "running" | "scheduled" | "skipped" | "succeeded" | "success"> | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_RunView_ };
+  /** Retry the failed steps of a finished graph run. */
+  "POST /v1/runs/{run_id}/retryFailed": { path: { run_id: string }; query: {  }; body: undefined; answer: RunStateView };
+  /** Pause a graph run. */
+  "POST /v1/runs/{run_id}/pause": { path: { run_id: string }; query: {  }; body: undefined; answer: RunStateView };
+  /** Resume a paused graph run. */
+  "POST /v1/runs/{run_id}/resume": { path: { run_id: string }; query: {  }; body: undefined; answer: RunStateView };
+  /** Create a hook. */
+  "POST /v1/hooks": { path: {  }; query: {  }; body: HookDraft; answer: CreatedHook };
+  /** List hooks by name, without their secrets. */
+  "GET /v1/hooks": { path: {  }; query: { "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_HookView_ };
+  /** Rotate the secret of a hook. */
+  "POST /v1/hooks/{hook_id}/rotate": { path: { hook_id: string }; query: {  }; body: RotateDraft | undefined; answer: CreatedHook };
+  /** Send an event to a hook as a signed request. */
+  "POST /v1/hooks/{hook_id}": { path: { hook_id: string }; query: {  }; body: unknown; answer: EventReceipt };
+  /** Delete a hook. */
   "DELETE /v1/hooks/{hook_id}": { path: { hook_id: string }; query: {  }; body: undefined; answer: undefined };
-  /** Number of jobs by status, and when the next one of each status fires. */
+  /** Count jobs by status, with the next tick of each status. */
   "GET /v1/statistics/jobs": { path: {  }; query: {  }; body: undefined; answer: JobCountsView };
-  /** Make a job. */
-  "POST /v1/jobs": { path: {  }; query: {  }; body: JobDraft; answer: JobMade };
-  /** Make up to 1,000 jobs, all or none. */
-  "POST /v1/jobs/bulk": { path: {  }; query: {  }; body: JobDrafts; answer: JobsMade };
-  /** Jobs, newest first; one-time submissions are where the time is at which they are due. */
-  "GET /v1/jobs": { path: {  }; query: { "type"?: "all" | "definition" | "one_time" | undefined; "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "active" | "cancelled" | "completed" | "deleted" | "enqueued" | "failed" | "finished" | "paused" | "pending" | "quarantined" | "retrying" | "running" | "scheduled" | "success"> | undefined; "user_id"?: string | undefined; "kind"?: string | undefined; "queue"?: string | undefined; "label"?: string | undefined; "q"?: string | undefined; "created_after"?: string | undefined; "created_before"?: string | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_JobView_ };
-  /** One job. */
+  /** Create a job. */
+  "POST /v1/jobs": { path: {  }; query: {  }; body: JobDraft; answer: CreatedJob };
+  /** Create up to 1,000 jobs, all or none. */
+  "POST /v1/jobs/bulk": { path: {  }; query: {  }; body: JobDrafts; answer: CreatedJobs };
+  /** List jobs, newest first. */
+  "GET /v1/jobs": { path: {  }; query: { "type"?: "all" | "definition" | "one_time" | undefined; "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "active" | "cancelled" | "completed" | "deleted" | "enqueued" | "failed" | "finished" | "paused" | "pending" | "quarantined" | "retrying" | "running" | "scheduled" | "success"> | undefined; "user_id"?: string | undefined; "kind"?: string | undefined; "queue"?: string | undefined; "label"?: string | undefined; "q"?: string | undefined; "created_after"?: string | undefined; "created_before"?: string | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_JobView_ };
+  /** Get a job. */
   "GET /v1/jobs/{job_id}": { path: { job_id: string }; query: {  }; body: undefined; answer: JobView };
-  /** Change a job: only the fields that are given. */
+  /** Update a job: only the given fields change. */
   "PUT /v1/jobs/{job_id}": { path: { job_id: string }; query: {  }; body: JobEdit; answer: JobView };
-  /** The same as PUT. */
+  /** Update a job, as with PUT. */
   "PATCH /v1/jobs/{job_id}": { path: { job_id: string }; query: {  }; body: JobEdit; answer: JobView };
-  /** Make the job of this name, or change it if there is one. */
+  /** Create or update the job with this name. */
   "PUT /v1/jobs/by-name/{name}": { path: { name: string }; query: {  }; body: JobDraft; answer: JobView };
-  /** The job of this name. */
+  /** Get a job by name. */
   "GET /v1/jobs/by-name/{name}": { path: { name: string }; query: {  }; body: undefined; answer: JobView };
   /** Delete a job and cancel its runs, or cancel a one-time submission. */
   "DELETE /v1/jobs/{job_id}": { path: { job_id: string }; query: { "running"?: "cancel" | "keep" | "leave" | undefined }; body: undefined; answer: undefined };
-  /** Fire no more ticks until it is resumed; runs that exist go on. */
+  /** Pause a job. */
   "POST /v1/jobs/{job_id}/pause": { path: { job_id: string }; query: {  }; body: PauseDraft | undefined; answer: JobView };
-  /** Go on. What was missed meanwhile runs or is recorded as its schedule says, or as asked. */
+  /** Resume a job. */
   "POST /v1/jobs/{job_id}/resume": { path: { job_id: string }; query: {  }; body: ResumeDraft | undefined; answer: JobView };
-  /** Run it past its schedule, with its own payload or another. */
-  "POST /v1/jobs/{job_id}/runNow": { path: { job_id: string }; query: {  }; body: RunNowDraft | undefined; answer: Triggered };
-  /** How it stands: its newest run, and why it waits if it does. */
+  /** Run a job now, regardless of its schedule. */
+  "POST /v1/jobs/{job_id}/runNow": { path: { job_id: string }; query: {  }; body: RunNowDraft | undefined; answer: StartedRun };
+  /** Get the status of a job: its newest run, and why it waits. */
   "GET /v1/jobs/{job_id}/status": { path: { job_id: string }; query: {  }; body: undefined; answer: JobStatus };
-  /** Its runs, newest first. */
-  "GET /v1/jobs/{job_id}/runs": { path: { job_id: string }; query: { "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "blocked" | "cancelled" | "cancelling" | "coalesced" | "completed" | "dead" | "enqueued" | "expired" | "failed" | "lost" | "missed" | "paused" | "quarantined" | "queued" | "retrying" | "running" | "scheduled" | "skipped" | "succeeded" | "success"> | undefined; "trigger"?: "api" | "backfill" | "event" | "graph" | "manual" | "replay" | "tick" | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_RunView_ };
-  /** Changes of a job, latest first: created, updated, paused, resumed, deleted. */
-  "GET /v1/jobs/{job_id}/history": { path: { job_id: string }; query: { "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_JobChangeView_ };
-  /** Make a key; this is the only time that it is shown. */
-  "POST /v1/keys": { path: {  }; query: {  }; body: KeyDraft; answer: KeyMade };
-  /** The keys of the tenant, the oldest first, without their secrets. */
-  "GET /v1/keys": { path: {  }; query: { "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_KeyView_ };
-  /** Revoke a key: within five seconds nobody can use it any more. */
+  /** List the runs of a job, newest first. */
+  "GET /v1/jobs/{job_id}/runs": { path: { job_id: string }; query: { "status"?: Array<"CANCELLED" | "COMPLETED" | "ENQUEUED" | "FAILED" | "PAUSED" | "RETRYING" | "RUNNING" | "SCHEDULED" | "SUCCESS" | "blocked" | "cancelled" | "cancelling" | "coalesced" | "completed" | "dead" | "enqueued" | "expired" | "failed" | "lost" | "missed" | "paused" | "quarantined" | "queued" | "retrying" | "running" | "scheduled" | "skipped" | "succeeded" | "success"> | undefined; "trigger"?: "api" | "backfill" | "event" | "graph" | "manual" | "replay" | "tick" | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_RunView_ };
+  /** List the changes of a job, newest first: created, updated, paused, resumed, deleted. */
+  "GET /v1/jobs/{job_id}/history": { path: { job_id: string }; query: { "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_JobChangeView_ };
+  /** Create an API key. */
+  "POST /v1/keys": { path: {  }; query: {  }; body: KeyDraft; answer: CreatedKey };
+  /** List the API keys of the tenant, oldest first, without their secrets. */
+  "GET /v1/keys": { path: {  }; query: { "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_KeyView_ };
+  /** Revoke an API key. */
   "DELETE /v1/keys/{key_id}": { path: { key_id: string }; query: {  }; body: undefined; answer: KeyView };
-  /** Make a link that logs in at the dashboard, once and within a minute. */
+  /** Create a login link for the dashboard. */
   "POST /v1/login-tickets": { path: {  }; query: {  }; body: undefined; answer: TicketView };
-  /** What its attempts wrote, in order; with `follow=true` as a stream of events. */
+  /** Get the output of a run in order; with `follow=true` as a stream of events. */
   "GET /v1/runs/{run_id}/logs": { path: { run_id: string }; query: { "after"?: string | undefined; "limit"?: number | undefined; "follow"?: boolean | undefined }; body: undefined; answer: Logs };
-  /** What applying the jobs of a project would change, and which of its next runs move. */
+  /** Plan a manifest: show what applying it would change, and which next runs move. */
   "POST /v1/manifests/plan": { path: {  }; query: {  }; body: ManifestDraft; answer: PlanView };
-  /** Make the jobs of a project what is declared: all of it, or nothing. */
+  /** Apply a manifest: make the jobs of a project match it, all or none. */
   "POST /v1/manifests/apply": { path: {  }; query: {  }; body: ApplyDraft; answer: PlanView };
-  /** How the last runs of several jobs went: what runs, how it ended, or why there was none. */
+  /** List the recent runs of several jobs: running, ended, or skipped with the reason. */
   "GET /v1/jobs/outcomes": { path: {  }; query: { "job_id"?: Array<string> | undefined; "each"?: number | undefined }; body: undefined; answer: Outcomes };
-  /** What a schedule will do: in words, its next times, and what daylight saving does to them. */
+  /** Preview a schedule: its description, its next times and the effects of daylight saving. */
   "POST /v1/schedules/preview": { path: {  }; query: {  }; body: PreviewDraft; answer: PreviewView };
-  /** Make runs for ticks of a past range, all at once; a dry run only counts them. */
+  /** Create the runs of a past range at once. */
   "POST /v1/jobs/{job_id}/backfill": { path: { job_id: string }; query: {  }; body: BackfillDraft; answer: BackfillView };
-  /** Begin to make runs for a past range of any length (201), or only count them (200). */
-  "POST /v1/jobs/{job_id}/backfills": { path: { job_id: string }; query: {  }; body: BackfillPlan; answer: BackfillPlanned };
-  /** Write a secret, or a new version of it. Nobody can read it back. */
+  /** Create a backfill of a past range of any length (201), or count its ticks (200). */
+  "POST /v1/jobs/{job_id}/backfills": { path: { job_id: string }; query: {  }; body: BackfillPlan; answer: BackfillEstimate };
+  /** Create a secret, or a new version of it. */
   "PUT /v1/secrets/{name}": { path: { name: string }; query: {  }; body: SecretDraft; answer: SecretView };
-  /** The names of the secrets. */
-  "GET /v1/secrets": { path: {  }; query: { "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_SecretView_ };
-  /** Delete a secret in all its versions. */
+  /** List the names of secrets. */
+  "GET /v1/secrets": { path: {  }; query: { "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_SecretView_ };
+  /** Delete a secret with all its versions. */
   "DELETE /v1/secrets/{name}": { path: { name: string }; query: {  }; body: undefined; answer: undefined };
-  /** Whose key this is and what it may do. */
+  /** Get the caller's key, tenant and role. */
   "GET /v1/whoami": { path: {  }; query: {  }; body: undefined; answer: WhoAmI };
-  /** This interface as an OpenAPI 3.1 document. */
+  /** Get the OpenAPI 3.1 document of this API. */
   "GET /v1/openapi.json": { path: {  }; query: {  }; body: undefined; answer: Record<string, unknown> };
-  /** The sources that events come from: who reads them, how far, and what went wrong last. */
+  /** List event sources with their readers, progress and last errors. */
   "GET /v1/sources": { path: {  }; query: {  }; body: undefined; answer: Sources };
-  /** How it goes: runs by outcome, lag and durations, what waits now, what is late. */
+  /** Get statistics: runs by outcome, waits, durations, queue depths and late ticks. */
   "GET /v1/statistics": { path: {  }; query: { "since"?: string | undefined }; body: undefined; answer: StatisticsView };
-  /** The same over the last hour by minutes, the last day by hours, or the last month by days. */
+  /** Get statistics over time: the last hour by minute, day by hour, or month by day. */
   "GET /v1/statistics/series": { path: {  }; query: { "span"?: "day" | "hour" | "month" | undefined }; body: undefined; answer: SeriesView };
-  /** List tasks by kind, with their load and their last hour. */
-  "GET /v1/tasks": { path: {  }; query: { "q"?: string | undefined; "served"?: boolean | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_TaskItem_ };
-  /** Show a task: what it does, who serves it, and how its runs fare. */
+  /** List tasks by kind, with their load and the figures of the last hour. */
+  "GET /v1/tasks": { path: {  }; query: { "q"?: string | undefined; "served"?: boolean | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_TaskItem_ };
+  /** Get a task with its description, workers and figures. */
   "GET /v1/tasks/{kind}": { path: { kind: string }; query: { "window"?: "1h" | "24h" | "30d" | "7d" | undefined }; body: undefined; answer: TaskView };
-  /** Make a tenant. */
+  /** Create a tenant. */
   "POST /v1/tenants": { path: {  }; query: {  }; body: TenantDraft; answer: TenantView };
-  /** All tenants, the oldest first. */
-  "GET /v1/tenants": { path: {  }; query: { "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_TenantView_ };
-  /** One tenant. */
+  /** List tenants, oldest first. */
+  "GET /v1/tenants": { path: {  }; query: { "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_TenantView_ };
+  /** Get a tenant. */
   "GET /v1/tenants/{tenant_id}": { path: { tenant_id: string }; query: {  }; body: undefined; answer: TenantView };
-  /** Change its weight or its quotas. */
+  /** Update the weight or the quotas of a tenant. */
   "PATCH /v1/tenants/{tenant_id}": { path: { tenant_id: string }; query: {  }; body: TenantEdit; answer: TenantView };
   /** Delete a tenant that has no jobs. */
   "DELETE /v1/tenants/{tenant_id}": { path: { tenant_id: string }; query: {  }; body: undefined; answer: undefined };
-  /** Start no run of it any more; what runs goes on. */
+  /** Pause a tenant. */
   "POST /v1/tenants/{tenant_id}/pause": { path: { tenant_id: string }; query: {  }; body: undefined; answer: TenantView };
-  /** Start its runs again. */
+  /** Resume a tenant. */
   "POST /v1/tenants/{tenant_id}/resume": { path: { tenant_id: string }; query: {  }; body: undefined; answer: TenantView };
-  /** Make a key for a tenant; this is the only time that it is shown. */
-  "POST /v1/tenants/{tenant_id}/keys": { path: { tenant_id: string }; query: {  }; body: KeyDraft; answer: KeyMade };
-  /** The users of the tenant, by name: how many jobs and valid keys each has. */
-  "GET /v1/users": { path: {  }; query: { "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: Page_UserView_ };
-  /** One user. */
+  /** Create an API key for a tenant. */
+  "POST /v1/tenants/{tenant_id}/keys": { path: { tenant_id: string }; query: {  }; body: KeyDraft; answer: CreatedKey };
+  /** Count the upcoming ticks of all jobs by minute or hour. */
+  "GET /v1/schedules/load": { path: {  }; query: { "since"?: string | undefined; "until"?: string | undefined; "bucket"?: "hour" | "minute" | undefined }; body: undefined; answer: LoadView };
+  /** List the kinds of jobs that workers serve, with the schemas of their payloads. */
+  "GET /v1/kinds": { path: {  }; query: {  }; body: undefined; answer: Kinds };
+  /** List users by name, with their numbers of jobs and valid keys. */
+  "GET /v1/users": { path: {  }; query: { "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_UserView_ };
+  /** Get a user. */
   "GET /v1/users/{user_id}": { path: { user_id: string }; query: {  }; body: undefined; answer: UserView };
-  /** Revoke all keys of a user: within five seconds none of them can be used any more. */
+  /** Revoke all keys of a user. */
   "DELETE /v1/users/{user_id}/keys": { path: { user_id: string }; query: {  }; body: undefined; answer: KeysRevoked };
 }
 
@@ -2448,7 +2448,7 @@ export const JOB_STATES = [
   "finished",
   "deleted"
 ] as const;
-/** What each role may. */
+/** The permissions of each role. */
 export const ROLES = {
   "viewer": [
     "read"
@@ -2472,10 +2472,8 @@ export const ROLES = {
     "read"
   ]
 } as const;
-/** What an operation asks of whoever calls it. */
+/** The permission that each operation needs. */
 export const NEEDS = {
-  "GET /v1/schedules/load": "read",
-  "GET /v1/kinds": "read",
   "GET /v1/audit": "manage",
   "GET /v1/backfills": "read",
   "GET /v1/backfills/{backfill_id}": "read",
@@ -2573,6 +2571,8 @@ export const NEEDS = {
   "POST /v1/tenants/{tenant_id}/pause": "platform",
   "POST /v1/tenants/{tenant_id}/resume": "platform",
   "POST /v1/tenants/{tenant_id}/keys": "platform",
+  "GET /v1/schedules/load": "read",
+  "GET /v1/kinds": "read",
   "GET /v1/users": "read",
   "GET /v1/users/{user_id}": "read",
   "DELETE /v1/users/{user_id}/keys": "manage"

@@ -1,8 +1,8 @@
-// Who is logged in. The key goes to the server once; after that there is a cookie that scripts
-// cannot read, and a token that every change has to show.
+// The logged-in session. The key is sent to the server once; afterwards the browser holds a cookie that
+// scripts cannot read, and a CSRF token that every change must carry.
 import { useSyncExternalStore } from "react";
-import { PATIENCE, fetched } from "./client.ts";
-import { problemOf } from "./problem.ts";
+import { REQUEST_TIMEOUT_MS, fetchOrThrow } from "./client.ts";
+import { readProblem } from "./problem.ts";
 import { NEEDS, ROLES } from "./schema.gen.ts";
 
 export type Permission = (typeof NEEDS)[keyof typeof NEEDS];
@@ -19,13 +19,13 @@ export interface Session {
   version: string;
 }
 
-/** `undefined`: not asked yet. */
+/** `undefined`: not loaded yet. */
 let current: Session | null | undefined;
 const listeners = new Set<() => void>();
 
-function become(next: Session | null): void {
+function setSession(next: Session | null): void {
   current = next;
-  for (const each of listeners) each();
+  for (const notify of listeners) notify();
 }
 
 export function useSession(): Session | null | undefined {
@@ -42,47 +42,47 @@ export function csrfToken(): string {
   return current?.csrf_token ?? "";
 }
 
-/** The API does not know us any more. */
-export function ended(): void {
-  if (current) become(null);
+/** Ends the session after the API rejected it. */
+export function endSession(): void {
+  if (current) setSession(null);
 }
 
-/** Whether whoever is logged in may call an operation: what they may not is not shown. */
+/** Whether the session may call an operation; the dashboard hides everything else. */
 export function may(operation: keyof typeof NEEDS): boolean {
   return current?.permissions.includes(NEEDS[operation]) ?? false;
 }
 
-/** The same, and it renders again when somebody else logs in. */
+/** Like `may`, and rerenders when the session changes. */
 export function useMay(operation: keyof typeof NEEDS): boolean {
   return useSession()?.permissions.includes(NEEDS[operation]) ?? false;
 }
 
-async function told(init: RequestInit): Promise<void> {
-  const response = await fetched("/ui/session", { signal: AbortSignal.timeout(PATIENCE), ...init });
-  if (!response.ok) throw await problemOf(response);
+async function sendSessionRequest(init: RequestInit): Promise<void> {
+  const response = await fetchOrThrow("/ui/session", { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS), ...init });
+  if (!response.ok) throw await readProblem(response);
   const body = (await response.json()) as { session: Session | null };
-  become(body.session);
+  setSession(body.session);
 }
 
-/** Asks whether there is a session; called once, at the start. */
-export function resume(): Promise<void> {
-  return told({ method: "GET" });
+/** Loads the current session; called once at start. */
+export function loadSession(): Promise<void> {
+  return sendSessionRequest({ method: "GET" });
 }
 
-/** With an API key, or with the ticket of a log-in link. */
-export function logIn(with_: { key: string } | { ticket: string }): Promise<void> {
-  return told({
+/** Logs in with an API key, or with the ticket of a log-in link. */
+export function logIn(credentials: { key: string } | { ticket: string }): Promise<void> {
+  return sendSessionRequest({
     method: "POST",
     headers: { "Content-Type": "application/json", Accept: "application/json" },
-    body: JSON.stringify(with_),
+    body: JSON.stringify(credentials),
   });
 }
 
 export async function logOut(): Promise<void> {
-  await fetched("/ui/session", {
+  await fetchOrThrow("/ui/session", {
     method: "DELETE",
     headers: { "X-CSRF-Token": csrfToken() },
-    signal: AbortSignal.timeout(PATIENCE),
+    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   });
-  become(null);
+  setSession(null);
 }

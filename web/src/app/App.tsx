@@ -1,9 +1,9 @@
-// Who may see what: the log-in page, or the shell with a page in it.
+// Shows the log-in page, or the layout with the current page.
 import { Suspense, useEffect, useState } from "react";
 import { Redirect, Route, Switch, useLocation } from "wouter";
 import { connect, disconnect } from "../api/live.ts";
 import { queryClient } from "../api/queries.ts";
-import { may, resume, useSession } from "../api/session.ts";
+import { may, loadSession, useSession } from "../api/session.ts";
 import { ButtonLink } from "../ui/Button.tsx";
 import { EmptyState, ErrorNote, Loading } from "../ui/Notes.tsx";
 import { Toasts } from "../ui/Toast.tsx";
@@ -15,11 +15,11 @@ import { ROUTES, type Route as Page } from "./routes.ts";
 export function App() {
   const session = useSession();
   const [error, setError] = useState<unknown>(null);
-  const [tries, setTries] = useState(0);
+  const [attempt, setAttempt] = useState(0);
   useEffect(() => {
     setError(null);
-    resume().catch(setError);
-  }, [tries]);
+    loadSession().catch(setError);
+  }, [attempt]);
   useEffect(() => {
     if (!session) return;
     connect();
@@ -32,7 +32,7 @@ export function App() {
     <>
       {session ? (
         <Switch>
-          <Route path="/login" component={Back} />
+          <Route path="/login" component={ReturnRedirect} />
           <Route>
             <Layout session={session}>
               <Pages />
@@ -40,14 +40,14 @@ export function App() {
           </Route>
         </Switch>
       ) : error ? (
-        <main className="alone">
-          <ErrorNote error={error} retry={() => setTries((times) => times + 1)} />
+        <main className="centered">
+          <ErrorNote error={error} retry={() => setAttempt((number) => number + 1)} />
         </main>
       ) : session === null ? (
-        <Outside />
+        <LoginRedirect />
       ) : (
-        <main className="alone">
-          <Loading what="the session" />
+        <main className="centered">
+          <Loading what="session" />
         </main>
       )}
       <Toasts />
@@ -55,16 +55,16 @@ export function App() {
   );
 }
 
-/** Not logged in: every path leads to the log-in page, which remembers it. */
-function Outside() {
+/** Redirects every path to the log-in page, which remembers the path. */
+function LoginRedirect() {
   const [at] = useLocation();
   if (at === "/login") return <LoginPage />;
   const wanted = at + window.location.search;
   return <Redirect to={wanted === "/" ? "/login" : `/login?to=${encodeURIComponent(wanted)}`} replace />;
 }
 
-/** Logged in: back to where one wanted to go, within this page only. */
-function Back() {
+/** After log-in: redirects to the remembered path. Accepts paths of this site only. */
+function ReturnRedirect() {
   const to = new URLSearchParams(window.location.search).get("to") ?? "/";
   return <Redirect to={/^\/(?![/\\])/.test(to) ? to : "/"} replace />;
 }
@@ -73,16 +73,16 @@ function Pages() {
   const [at] = useLocation();
   return (
     <Boundary key={at}>
-      <Suspense fallback={<Loading what="the page" />}>
+      <Suspense fallback={<Loading what="page" />}>
         <Switch>
           {ROUTES.map((route) => (
             <Route key={route.path} path={route.path}>
-              <Shown route={route} />
+              <RoutePage route={route} />
             </Route>
           ))}
           <Route>
-            <EmptyState sign="search" title="There is no such page." action={<ButtonLink href="/">To the overview</ButtonLink>}>
-              The link may be old, or a letter is missing.
+            <EmptyState icon="search" title="Page not found" action={<ButtonLink href="/">Go to overview</ButtonLink>}>
+              The link may be outdated or incomplete.
             </EmptyState>
           </Route>
         </Switch>
@@ -91,14 +91,14 @@ function Pages() {
   );
 }
 
-function Shown({ route }: { route: Page }) {
+function RoutePage({ route }: { route: Page }) {
   useEffect(() => {
     document.title = `${route.title} · Rota`;
   }, [route.title]);
   if (route.needs && !may(route.needs)) {
     return (
-      <EmptyState sign="lock" title="Your key does not allow this." action={<ButtonLink href="/">To the overview</ButtonLink>}>
-        Ask whoever manages the tenant for a key with a higher role.
+      <EmptyState icon="lock" title="Permission denied" action={<ButtonLink href="/">Go to overview</ButtonLink>}>
+        Your key's role does not allow this page. Ask an admin of the tenant for a key with a higher role.
       </EmptyState>
     );
   }

@@ -1,4 +1,4 @@
-// A page that breaks says so, and the others go on.
+// Catches errors of a page, so that the other pages keep working.
 import { Component, type ReactNode } from "react";
 import { Button } from "../ui/Button.tsx";
 import { EmptyState } from "../ui/Notes.tsx";
@@ -13,19 +13,19 @@ export class Boundary extends Component<{ children: ReactNode }, { error: Error 
   override render(): ReactNode {
     const { error } = this.state;
     if (!error) return this.props.children;
-    // After an update the parts of the old page are gone from the server.
+    // After an update the server no longer has the old version's files.
     const isStale = /dynamically imported module|Importing a module script|preload/i.test(error.message);
     return (
       <EmptyState
-        sign="alert"
-        title={isStale ? "There is a newer version of this page." : "This page broke."}
+        icon="alert"
+        title={isStale ? "A new version of the dashboard is available" : "This page crashed"}
         action={
           <Button look="primary" onClick={() => window.location.reload()}>
-            Load it again
+            Reload
           </Button>
         }
       >
-        {isStale ? "Rota was updated while the page was open, or the server cannot be reached." : `It said: ${error.message}. Nothing was changed by it.`}
+        {isStale ? "Rota was updated while the page was open, or the server is unreachable." : `${error.message}. No data was changed.`}
       </EmptyState>
     );
   }

@@ -1,15 +1,15 @@
-// The frame around every page: navigation, the bar, the palette and the keys.
+// The frame around every page: navigation, top bar, command palette and keyboard shortcuts.
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { useLink } from "../api/live.ts";
+import { useConnection } from "../api/live.ts";
 import { type Session, logOut, may } from "../api/session.ts";
 import { IconButton } from "../ui/Button.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { Menu } from "../ui/Menu.tsx";
 import { ZONE } from "../ui/Time.tsx";
 import { toast } from "../ui/Toast.tsx";
-import { type ZoneChoice, chooseZone, zoneChoice, zoneOf } from "../lib/zone.ts";
-import { Mark } from "./Mark.tsx";
+import { type ZoneChoice, chooseZone, readZoneChoice, zoneName } from "../lib/zone.ts";
+import { Logo } from "./Logo.tsx";
 import { Palette } from "./Palette.tsx";
 import { GROUPS, ROUTES } from "./routes.ts";
 import { ShortcutsDialog, useShortcuts } from "./Shortcuts.tsx";
@@ -23,28 +23,28 @@ export function Layout({ session, children }: { session: Session; children: Reac
   return (
     <div className="shell">
       <a className="skip" href="#content">
-        Skip to the content
+        Skip to content
       </a>
       <aside className={`side ${open === "nav" ? "side-open" : ""}`}>
         <Link href="/" className="brand">
-          <Mark />
+          <Logo />
           Rota
         </Link>
         <Navigation at={at} />
       </aside>
-      {open === "nav" && <div className="side-veil" onClick={() => setOpen(null)} />}
+      {open === "nav" && <div className="side-backdrop" onClick={() => setOpen(null)} />}
       <div className="main">
         <header className="top">
           <div className="top-menu">
-            <IconButton sign="menu" name="Navigation" aria-expanded={open === "nav"} onClick={() => setOpen(open === "nav" ? null : "nav")} />
+            <IconButton icon="menu" name="Navigation" aria-expanded={open === "nav"} onClick={() => setOpen(open === "nav" ? null : "nav")} />
           </div>
           <button type="button" className="finder" onClick={() => setOpen("palette")}>
-            <Icon sign="search" />
-            <span className="grow cut">Find a job, a run or a page</span>
+            <Icon icon="search" />
+            <span className="grow cut">Search jobs, runs and pages</span>
             <kbd className="kbd">Ctrl K</kbd>
           </button>
           <div className="row top-end">
-            <LinkSign />
+            <ConnectionStatus />
             <ZoneMenu />
             <ThemeButton />
             <Account session={session} help={() => setOpen("shortcuts")} />
@@ -58,7 +58,7 @@ export function Layout({ session, children }: { session: Session; children: Reac
   );
 }
 
-/** A new page begins at its top, and is told to screen readers by its title. */
+/** Scrolls a new page to its top and focuses it, so that screen readers announce its title. */
 function Content({ at, children }: { at: string; children: ReactNode }) {
   const element = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
@@ -93,7 +93,7 @@ function Navigation({ at }: { at: string }) {
                 return (
                   <li key={page.path}>
                     <Link href={page.path} className="nav-link" aria-current={isHere ? "page" : undefined}>
-                      <Icon sign={page.nav?.sign ?? "dot"} />
+                      <Icon icon={page.nav?.icon ?? "dot"} />
                       {page.title}
                     </Link>
                   </li>
@@ -107,15 +107,15 @@ function Navigation({ at }: { at: string }) {
   );
 }
 
-const LINKS = {
-  live: { tone: "good", word: "Live", about: "Changes are shown as they happen." },
-  connecting: { tone: "warn", word: "Connecting", about: "The live feed is being opened." },
-  polling: { tone: "idle", word: "Polling", about: "The live feed is not available; pages are read again now and then." },
-  off: { tone: "idle", word: "Off", about: "Not connected." },
+const CONNECTIONS = {
+  live: { tone: "good", word: "Live", about: "Changes appear as they happen." },
+  connecting: { tone: "warn", word: "Connecting", about: "Connecting to the live feed." },
+  polling: { tone: "idle", word: "Polling", about: "The live feed is unavailable. Pages refresh periodically." },
+  off: { tone: "idle", word: "Offline", about: "Not connected to the server." },
 } as const;
 
-function LinkSign() {
-  const { tone, word, about } = LINKS[useLink()];
+function ConnectionStatus() {
+  const { tone, word, about } = CONNECTIONS[useConnection()];
   return (
     <span className={`live tone-${tone}`} title={about} role="status">
       <i />
@@ -124,22 +124,22 @@ function LinkSign() {
   );
 }
 
-/** Which zone the times of every page are in. */
+/** Chooses the time zone of every page. */
 function ZoneMenu() {
-  const chosen = zoneChoice();
-  const item = (choice: ZoneChoice, label: string) => ({ label, sign: choice === chosen ? ("check" as const) : ("clock" as const), act: () => chooseZone(choice) });
-  return <Menu name={`Times in ${ZONE}`} label={<span className="zone-name">{ZONE}</span>} items={[item("browser", `${zoneOf("browser")} (this browser)`), item("utc", "UTC")]} />;
+  const chosen = readZoneChoice();
+  const item = (choice: ZoneChoice, label: string) => ({ label, icon: choice === chosen ? ("check" as const) : ("clock" as const), act: () => chooseZone(choice) });
+  return <Menu name={`Times shown in ${ZONE}`} label={<span className="zone-name">{ZONE}</span>} items={[item("browser", `${zoneName("browser")} (this browser)`), item("utc", "UTC")]} />;
 }
 
 function ThemeButton() {
   const theme = useTheme();
-  const sign = { system: "screen", light: "sun", dark: "moon" } as const;
-  return <IconButton sign={sign[theme]} name={`Colours: ${theme}`} onClick={nextTheme} />;
+  const icons = { system: "screen", light: "sun", dark: "moon" } as const;
+  return <IconButton icon={icons[theme]} name={`Theme: ${theme}`} onClick={nextTheme} />;
 }
 
 function Account({ session, help }: { session: Session; help: () => void }) {
-  const out = () => {
-    logOut().catch(() => toast("Logging out did not work; the server could not be reached.", "bad"));
+  const handleLogOut = () => {
+    logOut().catch(() => toast("Log-out failed: the server is unreachable", "bad"));
   };
   return (
     <>
@@ -148,11 +148,11 @@ function Account({ session, help }: { session: Session; help: () => void }) {
       </span>
       <Menu
         name="Account"
-        sign="people"
+        icon="people"
         items={[
-          { label: "Keyboard shortcuts", sign: "list", act: help },
-          { label: "API reference", sign: "book", act: () => window.open("/docs", "_blank", "noopener") },
-          { label: "Log out", sign: "out", act: out },
+          { label: "Keyboard shortcuts", icon: "list", act: help },
+          { label: "API reference", icon: "book", act: () => window.open("/docs", "_blank", "noopener") },
+          { label: "Log out", icon: "out", act: handleLogOut },
         ]}
       />
     </>

@@ -1,9 +1,9 @@
-// The command palette: pages, actions, jobs by name, anything by its id.
+// The command palette: finds pages, actions, jobs by name, and jobs and runs by id.
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from "react";
 import { useLocation } from "wouter";
-import { useAsk } from "../api/queries.ts";
+import { useApiQuery } from "../api/queries.ts";
 import { may } from "../api/session.ts";
-import { Icon, type Sign } from "../ui/Icon.tsx";
+import { Icon, type IconName } from "../ui/Icon.tsx";
 import { nextTheme } from "./theme.ts";
 import { ROUTES } from "./routes.ts";
 
@@ -11,7 +11,7 @@ interface Entry {
   id: string;
   label: string;
   about: string;
-  sign: Sign;
+  icon: IconName;
   act: () => void;
 }
 
@@ -49,7 +49,7 @@ export function Palette({ close, help }: { close: () => void; help: () => void }
     <dialog
       ref={dialog}
       className="dialog palette"
-      aria-label="Find a job, a run or a page"
+      aria-label="Search jobs, runs and pages"
       onCancel={(event) => {
         event.preventDefault();
         close();
@@ -64,8 +64,8 @@ export function Palette({ close, help }: { close: () => void; help: () => void }
         aria-expanded="true"
         aria-controls={list}
         aria-activedescendant={entries.length > 0 ? `${list}-${at}` : undefined}
-        aria-label="What to find"
-        placeholder="A page, a job's name, or an id"
+        aria-label="Search"
+        placeholder="Page, action, job name or id"
         value={text}
         autoFocus
         autoComplete="off"
@@ -76,7 +76,7 @@ export function Palette({ close, help }: { close: () => void; help: () => void }
           setChosen(0);
         }}
       />
-      <ul id={list} role="listbox" aria-label="Found" className="palette-list">
+      <ul id={list} role="listbox" aria-label="Results" className="palette-list">
         {entries.map((entry, index) => (
           <li
             key={entry.id}
@@ -90,26 +90,26 @@ export function Palette({ close, help }: { close: () => void; help: () => void }
               act(entry);
             }}
           >
-            <Icon sign={entry.sign} />
+            <Icon icon={entry.icon} />
             <span className="grow cut">{entry.label}</span>
             <span className="faint">{entry.about}</span>
           </li>
         ))}
       </ul>
-      {entries.length === 0 && <p className="palette-none soft">Nothing has this name. Ids begin with job_ or run_.</p>}
+      {entries.length === 0 && <p className="palette-none soft">No matches. Ids start with job_ or run_.</p>}
     </dialog>
   );
 }
 
 function useEntries(text: string, help: () => void): Entry[] {
   const [, navigate] = useLocation();
-  const [asked, setAsked] = useState("");
+  const [query, setQuery] = useState("");
   useEffect(() => {
-    const timer = setTimeout(() => setAsked(text), 150);
+    const timer = setTimeout(() => setQuery(text), 150);
     return () => clearTimeout(timer);
   }, [text]);
-  const isId = /^(job|run)_[0-9a-f]{32}$/.test(asked);
-  const jobs = useAsk("GET /v1/jobs", { query: { q: asked, limit: 8 } }, { enabled: asked.length > 0 && !isId, keep: true });
+  const isId = /^(job|run)_[0-9a-f]{32}$/.test(query);
+  const jobs = useApiQuery("GET /v1/jobs", { query: { q: query, limit: 8 } }, { enabled: query.length > 0 && !isId, keepPrevious: true });
   const fixed = useMemo<Entry[]>(() => {
     const pages = ROUTES.filter((route) => route.nav && (!route.needs || may(route.needs)));
     return [
@@ -117,23 +117,23 @@ function useEntries(text: string, help: () => void): Entry[] {
         id: page.path,
         label: page.title,
         about: "page",
-        sign: page.nav?.sign ?? ("dot" as const),
+        icon: page.nav?.icon ?? ("dot" as const),
         act: () => navigate(page.path),
       })),
-      ...(may("POST /v1/jobs") ? [{ id: "new", label: "New job", about: "action", sign: "plus" as const, act: () => navigate("/jobs/new") }] : []),
-      { id: "theme", label: "Other colours", about: "action", sign: "moon", act: nextTheme },
-      { id: "help", label: "Keyboard shortcuts", about: "action", sign: "list", act: help },
+      ...(may("POST /v1/jobs") ? [{ id: "new", label: "Create job", about: "action", icon: "plus" as const, act: () => navigate("/jobs/new") }] : []),
+      { id: "theme", label: "Change theme", about: "action", icon: "moon", act: nextTheme },
+      { id: "help", label: "Keyboard shortcuts", about: "action", icon: "list", act: help },
     ];
   }, [navigate, help]);
   const wanted = text.toLowerCase();
   const found = fixed.filter((entry) => entry.label.toLowerCase().includes(wanted));
   if (text === "") return found;
   if (isId) {
-    const noun = asked.slice(0, 3);
-    return [{ id: asked, label: asked, about: noun, sign: noun === "job" ? "list" : "pulse", act: () => navigate(`/${noun}s/${asked}`) }];
+    const noun = query.slice(0, 3);
+    return [{ id: query, label: query, about: noun, icon: noun === "job" ? "list" : "pulse", act: () => navigate(`/${noun}s/${query}`) }];
   }
   const named = (jobs.data?.data ?? []).map(
-    (job): Entry => ({ id: job.job_id, label: job.name, about: `job · ${job.status}`, sign: "list", act: () => navigate(`/jobs/${job.job_id}`) }),
+    (job): Entry => ({ id: job.job_id, label: job.name, about: `job · ${job.status}`, icon: "list", act: () => navigate(`/jobs/${job.job_id}`) }),
   );
   return [...found, ...named];
 }

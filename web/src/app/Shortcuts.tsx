@@ -1,4 +1,4 @@
-// Keys: what each does, and a page that says so.
+// Keyboard shortcuts, and the dialog that lists them.
 import { useEffect, useRef } from "react";
 import { useLocation } from "wouter";
 import { may } from "../api/session.ts";
@@ -6,13 +6,13 @@ import { Dialog } from "../ui/Dialog.tsx";
 import { nextTheme } from "./theme.ts";
 import { ROUTES } from "./routes.ts";
 
-/** Between "g" and the letter of a page. */
-const PAUSE = 1_200;
+/** The longest pause between "g" and the letter of a page, in milliseconds. */
+const LEADER_TIMEOUT_MS = 1_200;
 
-export function useShortcuts(does: { palette: () => void; help: () => void }): void {
+export function useShortcuts(handlers: { palette: () => void; help: () => void }): void {
   const [, navigate] = useLocation();
-  const latest = useRef(does);
-  latest.current = does;
+  const latest = useRef(handlers);
+  latest.current = handlers;
   useEffect(() => {
     let leader = 0;
     const listen = (event: KeyboardEvent) => {
@@ -24,7 +24,7 @@ export function useShortcuts(does: { palette: () => void; help: () => void }): v
       const target = event.target as HTMLElement;
       if (event.metaKey || event.ctrlKey || event.altKey || target.closest("input, textarea, select, dialog[open]")) return;
       const page = ROUTES.find((route) => route.nav?.key === event.key && (!route.needs || may(route.needs)));
-      if (Date.now() - leader < PAUSE && page) {
+      if (Date.now() - leader < LEADER_TIMEOUT_MS && page) {
         leader = 0;
         event.preventDefault();
         navigate(page.path);
@@ -47,14 +47,14 @@ export function useShortcuts(does: { palette: () => void; help: () => void }): v
 }
 
 const KEYS: readonly (readonly [string[], string])[] = [
-  [["Ctrl", "K"], "Find a job, a run or a page"],
-  [["/"], "Search in this list"],
+  [["Ctrl", "K"], "Search jobs, runs and pages"],
+  [["/"], "Search this list"],
   [["j"], "Next row"],
-  [["k"], "Row before"],
-  [["Enter"], "Open the row"],
-  [["n"], "New job"],
-  [["T"], "Other colours"],
-  [["?"], "This page"],
+  [["k"], "Previous row"],
+  [["Enter"], "Open row"],
+  [["n"], "Create job"],
+  [["T"], "Change theme"],
+  [["?"], "Keyboard shortcuts"],
   [["Esc"], "Close"],
 ];
 
@@ -63,8 +63,8 @@ export function ShortcutsDialog({ close }: { close: () => void }) {
   return (
     <Dialog title="Keyboard shortcuts" close={close} wide>
       <div className="grid-2">
-        <Keys title="Everywhere" keys={KEYS} />
-        <Keys title="Go to" keys={pages.map((page) => [["g", page.nav?.key ?? ""], page.title] as const)} />
+        <Keys title="General" keys={KEYS} />
+        <Keys title="Pages" keys={pages.map((page) => [["g", page.nav?.key ?? ""], page.title] as const)} />
       </div>
     </Dialog>
   );

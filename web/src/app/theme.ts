@@ -1,11 +1,11 @@
-// Light, dark, or as the system says.
+// The theme: light, dark, or the system's.
 import { useSyncExternalStore } from "react";
 
 export type Theme = "system" | "light" | "dark";
 const KEY = "rota.theme";
 const watchers = new Set<() => void>();
 
-function stored(): Theme {
+function readStoredTheme(): Theme {
   try {
     const found = localStorage.getItem(KEY);
     return found === "light" || found === "dark" ? found : "system";
@@ -14,7 +14,7 @@ function stored(): Theme {
   }
 }
 
-let theme = stored();
+let theme = readStoredTheme();
 
 export function applyTheme(): void {
   if (theme === "system") delete document.documentElement.dataset["theme"];
@@ -26,10 +26,10 @@ export function setTheme(next: Theme): void {
   try {
     localStorage.setItem(KEY, next);
   } catch {
-    // A browser that keeps nothing: it lasts until the page is closed.
+    // Without local storage the choice lasts until the page is closed.
   }
   applyTheme();
-  for (const each of watchers) each();
+  for (const notify of watchers) notify();
 }
 
 export function useTheme(): Theme {

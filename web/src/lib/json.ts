@@ -1,34 +1,34 @@
-// JSON that people type. Pure.
+// Parses and formats JSON that users type. Pure.
 
-export type Read = { value: unknown; error: null } | { value: undefined; error: string };
+export type ParsedJson = { value: unknown; error: null } | { value: undefined; error: string };
 
-/** What a text means, or a sentence about what is wrong with it and where. */
-export function read(text: string): Read {
+/** Parses a text; the error is a sentence that says what is wrong and where. */
+export function parseJson(text: string): ParsedJson {
   try {
     return { value: JSON.parse(text) as unknown, error: null };
   } catch (caught) {
-    return { value: undefined, error: sentence(text, caught as Error) };
+    return { value: undefined, error: describeError(text, caught as Error) };
   }
 }
 
-function sentence(text: string, error: Error): string {
-  if (text.trim() === "") return "Nothing is written here; write null for no value.";
+function describeError(text: string, error: Error): string {
+  if (text.trim() === "") return "Enter JSON, or null for no value.";
   const at = /position (\d+)/.exec(error.message);
   const what = error.message
     .replace(/ in JSON at position.*$/, "")
     .replace(/,? ?"[^]*$/, "")
     .trim();
-  if (!at) return `This is no JSON: ${what || "it ends too early"}.`;
+  if (!at) return `Invalid JSON: ${what || "unexpected end"}.`;
   const before = text.slice(0, Number(at[1])).split("\n");
-  return `This is no JSON: ${what} in line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}.`;
+  return `Invalid JSON: ${what} at line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}.`;
 }
 
-export function written(value: unknown): string {
+export function formatJson(value: unknown): string {
   return JSON.stringify(value ?? null, null, 2);
 }
 
-/** One line of it, cut at a length. */
-export function glimpse(value: unknown, most = 80): string {
+/** A value as one line of JSON, truncated to a length. */
+export function previewJson(value: unknown, limit = 80): string {
   const text = JSON.stringify(value ?? null);
-  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+  return text.length > limit ? `${text.slice(0, limit - 1)}…` : text;
 }

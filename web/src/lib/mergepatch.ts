@@ -1,6 +1,6 @@
 // JSON merge patches (RFC 7396), as the API applies them. Pure.
 
-/** The target with the fields of the patch in place of its own; null removes a field. */
+/** Returns the target with the patch's fields replaced; null removes a field. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const merged = new Map(isObject(target) ? Object.entries(target) : []);

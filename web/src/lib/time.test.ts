@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { between, brief, forInput, fromInput, instants, length, relative, seconds, stamp, utc } from "./time.ts";
+import { secondsBetween, shortenIsoDuration, toInputValue, fromInputValue, splitTimes, formatDuration, formatRelative, parseIsoDuration, formatTime, formatUtc } from "./time.ts";
 
-test("a moment is shown in the viewer's zone and, on hover, in UTC", () => {
-  expect(stamp("2026-11-16T10:07:25Z", "Europe/Berlin")).toBe("2026-11-16 11:07:25");
-  expect(stamp("2026-07-01T00:30:00Z", "America/New_York", "minute")).toBe("2026-06-30 20:30");
-  expect(stamp("2026-11-16T10:07:25.1239Z", "UTC", "milli")).toBe("2026-11-16 10:07:25.123");
-  expect(utc("2026-11-16T10:07:25Z")).toBe("2026-11-16 10:07:25 UTC");
+test("a time is shown in the viewer's zone and, on hover, in UTC", () => {
+  expect(formatTime("2026-11-16T10:07:25Z", "Europe/Berlin")).toBe("2026-11-16 11:07:25");
+  expect(formatTime("2026-07-01T00:30:00Z", "America/New_York", "minute")).toBe("2026-06-30 20:30");
+  expect(formatTime("2026-11-16T10:07:25.1239Z", "UTC", "milli")).toBe("2026-11-16 10:07:25.123");
+  expect(formatUtc("2026-11-16T10:07:25Z")).toBe("2026-11-16 10:07:25 UTC");
 });
 
 test.each([
@@ -15,12 +15,12 @@ test.each([
   ["2026-04-04T15:00:00Z", "Australia/Lord_Howe", "2026-04-05 01:30:00"],
   ["2026-01-01T00:14:59Z", "Asia/Kathmandu", "2026-01-01 05:59:59"],
   ["2026-12-31T23:59:59Z", "Pacific/Kiritimati", "2027-01-01 13:59:59"],
-])("%s in %s is %s", (at, zone, told) => {
-  expect(stamp(at, zone)).toBe(told);
+])("%s in %s is %s", (at, zone, expected) => {
+  expect(formatTime(at, zone)).toBe(expected);
 });
 
-test("what is no moment is shown as it is", () => {
-  expect(stamp("soon", "UTC")).toBe("soon");
+test("a text that is not a time is shown unchanged", () => {
+  expect(formatTime("soon", "UTC")).toBe("soon");
 });
 
 test.each([
@@ -35,32 +35,32 @@ test.each([
   [3_900, "1 h 5 min"],
   [90_061, "1 d 1 h"],
   [-5, "−5 s"],
-])("%d seconds are told as %s", (value, told) => {
-  expect(length(value)).toBe(told);
+])("%d seconds are shown as %s", (value, expected) => {
+  expect(formatDuration(value)).toBe(expected);
 });
 
-test("a moment is told by how far away it is", () => {
+test("a relative time says how far away it is", () => {
   const now = Date.parse("2026-11-16T10:00:00Z");
-  expect(relative("2026-11-16T09:57:00Z", now)).toBe("3 min ago");
-  expect(relative("2026-11-16T12:30:00Z", now)).toBe("in 2 h");
-  expect(relative("2026-11-16T10:00:00.4Z", now)).toBe("now");
+  expect(formatRelative("2026-11-16T09:57:00Z", now)).toBe("3 min ago");
+  expect(formatRelative("2026-11-16T12:30:00Z", now)).toBe("in 2 h");
+  expect(formatRelative("2026-11-16T10:00:00.4Z", now)).toBe("now");
 });
 
-test("what has no end yet lasts until now", () => {
+test("a span without an end lasts until now", () => {
   const now = Date.parse("2026-11-16T10:00:05Z");
-  expect(between("2026-11-16T10:00:00Z", null, now)).toBe(5);
-  expect(between("2026-11-16T10:00:00Z", "2026-11-16T10:00:02Z", now)).toBe(2);
-  expect(between(null, null, now)).toBeNull();
+  expect(secondsBetween("2026-11-16T10:00:00Z", null, now)).toBe(5);
+  expect(secondsBetween("2026-11-16T10:00:00Z", "2026-11-16T10:00:02Z", now)).toBe(2);
+  expect(secondsBetween(null, null, now)).toBeNull();
 });
 
-test("durations are read as the API writes them, and written as people do", () => {
-  expect(seconds("PT15M")).toBe(900);
-  expect(seconds("P1DT2H")).toBe(93_600);
-  expect(seconds("15m")).toBeNull();
-  expect(brief("PT1H30M")).toBe("1h30m");
-  expect(brief("PT0.5S")).toBe("500ms");
-  expect(brief("P2D")).toBe("2d");
-  expect(brief("whatever")).toBe("whatever");
+test("ISO 8601 durations are parsed and shown in short form", () => {
+  expect(parseIsoDuration("PT15M")).toBe(900);
+  expect(parseIsoDuration("P1DT2H")).toBe(93_600);
+  expect(parseIsoDuration("15m")).toBeNull();
+  expect(shortenIsoDuration("PT1H30M")).toBe("1h30m");
+  expect(shortenIsoDuration("PT0.5S")).toBe("500ms");
+  expect(shortenIsoDuration("P2D")).toBe("2d");
+  expect(shortenIsoDuration("whatever")).toBe("whatever");
 });
 
 test.each([
@@ -70,19 +70,19 @@ test.each([
   ["2026-10-25T01:30", "Europe/Berlin", "2026-10-24T23:30:00Z"],
   ["2026-10-25T03:30", "Europe/Berlin", "2026-10-25T02:30:00Z"],
 ])("%s on a clock in %s is %s", (wall, zone, moment) => {
-  expect(fromInput(wall, zone)).toBe(moment);
-  expect(forInput(moment, zone)).toBe(wall);
+  expect(fromInputValue(wall, zone)).toBe(moment);
+  expect(toInputValue(moment, zone)).toBe(wall);
 });
 
-test("what is no time is none", () => {
-  expect(fromInput("", "UTC")).toBeNull();
+test("a text that is not a time gives null", () => {
+  expect(fromInputValue("", "UTC")).toBeNull();
 });
 
-test("the moments in a sentence of the API are found, and the rest stays", () => {
-  expect(instants("It succeeded at 2026-11-17 03:12:04 UTC after running for 4 seconds.")).toEqual([
+test("the times in a sentence of the API are found, and the rest stays", () => {
+  expect(splitTimes("It succeeded at 2026-11-17 03:12:04 UTC after running for 4 seconds.")).toEqual([
     { text: "It succeeded at ", at: null },
     { text: "2026-11-17 03:12:04 UTC", at: "2026-11-17T03:12:04Z" },
     { text: " after running for 4 seconds.", at: null },
   ]);
-  expect(instants("Nothing here.")).toEqual([{ text: "Nothing here.", at: null }]);
+  expect(splitTimes("Nothing here.")).toEqual([{ text: "Nothing here.", at: null }]);
 });

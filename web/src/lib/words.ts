@@ -1,12 +1,17 @@
-// Words of the API as sentences. Pure.
+// Turns texts and names of the API into sentences and labels. Pure.
 
-/** With a capital at its beginning and a stop at its end. */
-export function sentence(text: string): string {
+/** Capitalises a text and ends it with a full stop. */
+export function toSentence(text: string): string {
   const first = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?…]$/.test(first) ? first : `${first}.`;
 }
 
-/** The name of a field as a label: `user_id` is `User id`. */
+/** How a run came about. A run that a schedule's tick created is shown as "schedule". */
+export function triggerLabel(trigger: string): string {
+  return trigger === "tick" ? "schedule" : trigger.replaceAll("_", " ");
+}
+
+/** The name of a field as a label: `user_id` becomes `User id`. */
 export function fieldLabel(name: string): string {
   return (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll("_", " ");
 }

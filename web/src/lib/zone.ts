@@ -1,10 +1,10 @@
-// The one time zone of the page: the browser's, or UTC if the viewer chose it.
-import { ownZone } from "./time.ts";
+// The time zone of the whole page: the browser's, or UTC if the user chose it.
+import { browserZone } from "./time.ts";
 
 export type ZoneChoice = "browser" | "utc";
 const KEY = "rota.zone";
 
-export function zoneChoice(): ZoneChoice {
+export function readZoneChoice(): ZoneChoice {
   try {
     return localStorage.getItem(KEY) === "utc" ? "utc" : "browser";
   } catch {
@@ -12,17 +12,17 @@ export function zoneChoice(): ZoneChoice {
   }
 }
 
-/** The name of the zone that a choice means. */
-export function zoneOf(choice: ZoneChoice): string {
-  return choice === "utc" ? "UTC" : ownZone();
+/** The name of the chosen zone. */
+export function zoneName(choice: ZoneChoice): string {
+  return choice === "utc" ? "UTC" : browserZone();
 }
 
-/** Keeps the choice and shows everything anew: a page never has times of two zones. */
+/** Stores the choice and reloads, so that a page never mixes two zones. */
 export function chooseZone(choice: ZoneChoice): void {
   try {
     localStorage.setItem(KEY, choice);
   } catch {
-    // A browser that keeps nothing shows its own zone.
+    // Without local storage the page shows the browser's zone.
   }
   window.location.reload();
 }

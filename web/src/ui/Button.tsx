@@ -1,7 +1,7 @@
-// Buttons, and links that look like one.
+// Buttons, and links that look like buttons.
 import type { ComponentProps, ReactNode } from "react";
 import { Link } from "wouter";
-import { Icon, type Sign } from "./Icon.tsx";
+import { Icon, type IconName } from "./Icon.tsx";
 
 type Look = "plain" | "primary" | "danger" | "quiet";
 
@@ -11,35 +11,35 @@ function classes(look: Look, isSmall: boolean | undefined, isIcon: boolean): str
     .join(" ");
 }
 
-interface Shape {
+interface ButtonProps {
   look?: Look;
-  sign?: Sign;
+  icon?: IconName;
   small?: boolean;
   children?: ReactNode;
 }
 
-export function Button({ look = "plain", sign, small, children, ...rest }: Shape & ComponentProps<"button">) {
+export function Button({ look = "plain", icon, small, children, ...rest }: ButtonProps & ComponentProps<"button">) {
   return (
     <button type="button" {...rest} className={classes(look, small, false)}>
-      {sign && <Icon sign={sign} />}
+      {icon && <Icon icon={icon} />}
       {children}
     </button>
   );
 }
 
-/** `name` is what it does, in words: for those who do not see the sign, and on hover. */
-export function IconButton({ look = "quiet", sign, name, ...rest }: { look?: Look; sign: Sign; name: string } & ComponentProps<"button">) {
+/** `name` describes the action, for screen readers and on hover. */
+export function IconButton({ look = "quiet", icon, name, ...rest }: { look?: Look; icon: IconName; name: string } & ComponentProps<"button">) {
   return (
     <button type="button" aria-label={name} title={name} {...rest} className={classes(look, false, true)}>
-      <Icon sign={sign} />
+      <Icon icon={icon} />
     </button>
   );
 }
 
-export function ButtonLink({ look = "plain", sign, small, children, href }: Shape & { href: string }) {
+export function ButtonLink({ look = "plain", icon, small, children, href }: ButtonProps & { href: string }) {
   return (
     <Link href={href} className={classes(look, small, false)}>
-      {sign && <Icon sign={sign} />}
+      {icon && <Icon icon={icon} />}
       {children}
     </Link>
   );

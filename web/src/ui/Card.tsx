@@ -1,8 +1,8 @@
-// Boxes that pages are made of.
+// Layout components of pages: cards, figures, facts, gauges, tabs, page heads.
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 
-/** `flush`: a list or a picture that goes to the edges. */
+/** `flush`: the content reaches the edges of the card. */
 export function Card({ title, aside, flush = false, children }: { title?: ReactNode; aside?: ReactNode; flush?: boolean; children: ReactNode }) {
   return (
     <section className={`card ${flush ? "card-flush" : ""}`}>
@@ -17,7 +17,7 @@ export function Card({ title, aside, flush = false, children }: { title?: ReactN
   );
 }
 
-/** What a figure is known by to the tests that compare it with the tables. */
+/** Names a figure for the tests that compare it with the database. */
 export function Figure({ of, children }: { of: string; children: ReactNode }) {
   return <span data-figure={of}>{children}</span>;
 }
@@ -25,7 +25,7 @@ export function Figure({ of, children }: { of: string; children: ReactNode }) {
 interface StatProps {
   /** See Figure. */
   figure: string;
-  /** Whether the note tells a figure of its own, `<figure>.note`. */
+  /** Whether the note is a figure of its own, `<figure>.note`. */
   counts?: boolean;
   name: string;
   value: ReactNode;
@@ -34,7 +34,7 @@ interface StatProps {
   tone?: "bad" | "warn" | "good";
 }
 
-/** One figure with its name. */
+/** A figure with its name. */
 export function Stat({ figure, counts = false, name, value, unit, note, tone }: StatProps) {
   return (
     <div className="stat">
@@ -52,16 +52,16 @@ export function Stat({ figure, counts = false, name, value, unit, note, tone }: 
   );
 }
 
-/** Names and values. */
+/** A list of names and values. */
 export function Facts({ of }: { of: readonly (readonly [string, ReactNode] | null | false)[] }) {
   return (
     <dl className="facts">
       {of.map(
-        (each) =>
-          each && (
-            <div key={each[0]} className="fact">
-              <dt>{each[0]}</dt>
-              <dd>{each[1]}</dd>
+        (fact) =>
+          fact && (
+            <div key={fact[0]} className="fact">
+              <dt>{fact[0]}</dt>
+              <dd>{fact[1]}</dd>
             </div>
           ),
       )}
@@ -69,23 +69,23 @@ export function Facts({ of }: { of: readonly (readonly [string, ReactNode] | nul
   );
 }
 
-/** How full something is; `most` null is without a limit. */
-export function Gauge({ value, most, name }: { value: number; most: number | null; name: string }) {
-  const share = most ? Math.min(1, value / most) : 0;
+/** Usage of a limit; `max` null means no limit. */
+export function Gauge({ value, max, name }: { value: number; max: number | null; name: string }) {
+  const share = max ? Math.min(1, value / max) : 0;
   const tone = share >= 1 ? "bad" : share >= 0.8 ? "warn" : "busy";
   return (
     <div className={`gauge tone-${tone}`}>
       <span>
-        {value} <span className="faint">{most === null ? "no limit" : `of ${most}`}</span>
+        {value} <span className="faint">{max === null ? "no limit" : `of ${max}`}</span>
       </span>
-      <div className="bar" role="meter" aria-label={name} aria-valuenow={value} aria-valuemin={0} aria-valuemax={most ?? Math.max(value, 1)}>
+      <div className="bar" role="meter" aria-label={name} aria-valuenow={value} aria-valuemin={0} aria-valuemax={max ?? Math.max(value, 1)}>
         <div style={{ width: `${share * 100}%` }} />
       </div>
     </div>
   );
 }
 
-/** How far something is, from 0 to 1. */
+/** Progress, from 0 to 1. */
 export function ProgressBar({ share, name }: { share: number; name: string }) {
   const percent = Math.round(Math.max(0, Math.min(1, share)) * 100);
   return (
@@ -95,20 +95,20 @@ export function ProgressBar({ share, name }: { share: number; name: string }) {
   );
 }
 
-/** Views of one thing; each is a link, so that it can be sent to somebody. */
+/** Tabs of a page; each is a link, so that it can be shared. */
 export function Tabs({ name, at, tabs }: { name: string; at: string; tabs: readonly { id: string; label: ReactNode; href: string }[] }) {
   return (
     <nav className="tabs" aria-label={name}>
-      {tabs.map((each) => (
-        <Link key={each.id} href={each.href} className="tab" aria-current={each.id === at ? "page" : undefined}>
-          {each.label}
+      {tabs.map((tab) => (
+        <Link key={tab.id} href={tab.href} className="tab" aria-current={tab.id === at ? "page" : undefined}>
+          {tab.label}
         </Link>
       ))}
     </nav>
   );
 }
 
-/** A page's head: where one is, what it is called, what can be done. */
+/** The head of a page: breadcrumb, title, description and actions. */
 export function PageHead({ title, trail, about, children }: { title: ReactNode; trail?: ReactNode; about?: ReactNode; children?: ReactNode }) {
   return (
     <header className="page-head">

@@ -1,9 +1,9 @@
-// Charts as SVG: stacked bars, lines and dots over time. Our lists have a thousand points at most, so
-// the page needs no library for them, and colours, zoom and screen readers come for free.
+// Charts as SVG: stacked bars, lines and dots over time. A chart has a thousand points at most, so the
+// page needs no library, and colours, zoom and screen readers work without extra code.
 //
-// Arrow keys move the cursor; what it stands on is told in words below.
+// Arrow keys move the cursor; the text below the chart describes the point under it.
 import { type KeyboardEvent, type PointerEvent, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { caption, moments, stacked, ticks } from "../lib/scale.ts";
+import { axisCaption, axisTimes, stackLayers, axisTicks } from "../lib/scale.ts";
 import type { Tone } from "../lib/states.ts";
 import { ZONE } from "./Time.tsx";
 
@@ -12,22 +12,22 @@ export interface Layer {
   label: string;
   tone: Tone;
   values: readonly (number | null)[];
-  /** Of each dot, if they differ. */
+  /** The tone of each dot, if they differ. */
   tones?: readonly Tone[];
 }
 
-interface Shown {
+interface ChartProps {
   /** See Figure in Card.tsx. */
   figure: string;
-  /** What it shows, as a sentence. */
+  /** What the chart shows, for screen readers. */
   name: string;
   /** Milliseconds since 1970, ascending. */
   at: readonly number[];
   layers: readonly Layer[];
   format: (value: number) => string;
-  /** What is told about one moment. */
-  said: (index: number) => string;
-  pick?: (index: number) => void;
+  /** Describes the point at an index. */
+  describe: (index: number) => string;
+  onPick?: (index: number) => void;
   height?: number;
 }
 
@@ -36,14 +36,14 @@ const RIGHT = 8;
 const TOP = 8;
 const BOTTOM = 20;
 
-export function Chart({ figure, name, at, layers, format, said, pick, height = 180 }: Shown) {
+export function Chart({ figure, name, at, layers, format, describe, onPick, height = 180 }: ChartProps) {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
   const [cursor, setCursor] = useState<number | null>(null);
-  const plot = useMemo(() => placed(at, layers, width, height), [at, layers, width, height]);
+  const plot = useMemo(() => buildPlot(at, layers, width, height), [at, layers, width, height]);
   const move = (event: PointerEvent<SVGSVGElement>) => {
     const x = event.clientX - event.currentTarget.getBoundingClientRect().left;
-    setCursor(nearest(at, plot, x));
+    setCursor(nearestIndex(at, plot, x));
   };
   const step = (event: KeyboardEvent) => {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
@@ -51,7 +51,7 @@ export function Chart({ figure, name, at, layers, format, said, pick, height = 1
       event.preventDefault();
       setCursor((now) => Math.max(0, Math.min(at.length - 1, (now ?? (by > 0 ? -1 : at.length)) + by)));
     }
-    if (event.key === "Enter" && cursor !== null) pick?.(cursor);
+    if (event.key === "Enter" && cursor !== null) onPick?.(cursor);
   };
   return (
     <div className="chart" ref={box}>
@@ -62,18 +62,18 @@ export function Chart({ figure, name, at, layers, format, said, pick, height = 1
         aria-label={name}
         data-figure={figure}
         tabIndex={0}
-        className={pick ? "chart-pick" : ""}
+        className={onPick ? "chart-pick" : ""}
         onPointerMove={move}
         onPointerLeave={() => setCursor(null)}
         onKeyDown={step}
         onBlur={() => setCursor(null)}
         onClick={() => {
-          if (cursor !== null) pick?.(cursor);
+          if (cursor !== null) onPick?.(cursor);
         }}
       >
         <Grid plot={plot} width={width} height={height} format={format} />
         {layers.map((layer, index) => (
-          <Drawn key={layer.label} layer={layer} index={index} at={at} plot={plot} />
+          <LayerShape key={layer.label} layer={layer} index={index} at={at} plot={plot} />
         ))}
         {cursor !== null && at[cursor] !== undefined && (
           <line className="chart-cursor" x1={plot.x(at[cursor])} x2={plot.x(at[cursor])} y1={TOP} y2={height - BOTTOM} />
@@ -88,8 +88,8 @@ export function Chart({ figure, name, at, layers, format, said, pick, height = 1
             </span>
           ))}
         </div>
-        <div className="chart-said" role="status">
-          {cursor !== null && at[cursor] !== undefined ? said(cursor) : ""}
+        <div className="chart-readout" role="status">
+          {cursor !== null && at[cursor] !== undefined ? describe(cursor) : ""}
         </div>
       </div>
     </div>
@@ -106,17 +106,17 @@ interface Plot {
   stacks: [number, number][][];
 }
 
-function placed(at: readonly number[], layers: readonly Layer[], width: number, height: number): Plot {
+function buildPlot(at: readonly number[], layers: readonly Layer[], width: number, height: number): Plot {
   const bars = layers.filter((layer) => layer.kind === "bars");
-  const stacks = stacked(layers.map((layer) => (layer.kind === "bars" ? layer.values : [])));
+  const stacks = stackLayers(layers.map((layer) => (layer.kind === "bars" ? layer.values : [])));
   const tops = [
     ...(bars.length > 0 ? (stacks[layers.lastIndexOf(bars.at(-1) as Layer)] ?? []).map(([, end]) => end) : []),
-    ...layers.filter((layer) => layer.kind !== "bars").flatMap((layer) => layer.values.filter((each) => each !== null)),
+    ...layers.filter((layer) => layer.kind !== "bars").flatMap((layer) => layer.values.filter((value) => value !== null)),
   ];
-  const lines = ticks(Math.max(0, ...tops));
-  const most = lines.at(-1) ?? 1;
+  const lines = axisTicks(Math.max(0, ...tops));
+  const max = lines.at(-1) ?? 1;
   const gap = at.length > 1 ? ((at.at(-1) ?? 0) - (at[0] ?? 0)) / (at.length - 1) : 1;
-  // A bar stands on the middle of its time: half of one is left free at both ends.
+  // A bar is centred on its time, so both ends leave room for half a bar.
   const margin = bars.length > 0 ? gap / 2 : 0;
   const from = (at[0] ?? 0) - margin;
   const to = Math.max((at.at(-1) ?? 1) + margin, from + 1);
@@ -125,7 +125,7 @@ function placed(at: readonly number[], layers: readonly Layer[], width: number, 
     from,
     to,
     x: (moment) => LEFT + ((moment - from) / (to - from)) * inner,
-    y: (value) => height - BOTTOM - (value / most) * (height - TOP - BOTTOM),
+    y: (value) => height - BOTTOM - (value / max) * (height - TOP - BOTTOM),
     lines,
     bar: Math.max(1, (inner / Math.max(1, at.length)) * 0.72),
     stacks,
@@ -144,23 +144,23 @@ function Grid({ plot, width, height, format }: { plot: Plot; width: number; heig
           </text>
         </g>
       ))}
-      {moments(plot.from, plot.to, Math.max(2, Math.floor(width / 90)), ZONE)
+      {axisTimes(plot.from, plot.to, Math.max(2, Math.floor(width / 90)), ZONE)
         .filter((moment) => plot.x(moment) > LEFT && plot.x(moment) < width - 24)
         .map((moment) => (
         <text key={moment} className="chart-text" x={plot.x(moment)} y={height - 5} textAnchor="middle">
-          {caption(moment, span, ZONE)}
+          {axisCaption(moment, span, ZONE)}
         </text>
       ))}
     </g>
   );
 }
 
-function Drawn({ layer, index, at, plot }: { layer: Layer; index: number; at: readonly number[]; plot: Plot }) {
+function LayerShape({ layer, index, at, plot }: { layer: Layer; index: number; at: readonly number[]; plot: Plot }) {
   if (layer.kind === "bars") {
     return (
       <g className={`chart-bars tone-${layer.tone}`}>
-        {at.map((moment, each) => {
-          const [start, end] = plot.stacks[index]?.[each] ?? [0, 0];
+        {at.map((moment, place) => {
+          const [start, end] = plot.stacks[index]?.[place] ?? [0, 0];
           if (end <= start) return null;
           const top = plot.y(end);
           return <rect key={moment} x={plot.x(moment) - plot.bar / 2} width={plot.bar} y={top} height={Math.max(1, plot.y(start) - top)} rx={1} />;
@@ -168,20 +168,20 @@ function Drawn({ layer, index, at, plot }: { layer: Layer; index: number; at: re
       </g>
     );
   }
-  if (layer.kind === "line") return <path className={`chart-line tone-${layer.tone}`} d={path(layer.values, at, plot)} />;
+  if (layer.kind === "line") return <path className={`chart-line tone-${layer.tone}`} d={linePath(layer.values, at, plot)} />;
   return (
     <g className={`chart-dots tone-${layer.tone}`}>
-      {at.map((moment, each) => {
-        const value = layer.values[each];
+      {at.map((moment, place) => {
+        const value = layer.values[place];
         if (value === null || value === undefined) return null;
-        return <circle key={each} className={`tone-${layer.tones?.[each] ?? layer.tone}`} cx={plot.x(moment)} cy={plot.y(value)} r={3} />;
+        return <circle key={place} className={`tone-${layer.tones?.[place] ?? layer.tone}`} cx={plot.x(moment)} cy={plot.y(value)} r={3} />;
       })}
     </g>
   );
 }
 
-/** A line that stops where nothing is known. */
-function path(values: readonly (number | null)[], at: readonly number[], plot: Plot): string {
+/** A line that is interrupted where values are missing. */
+function linePath(values: readonly (number | null)[], at: readonly number[], plot: Plot): string {
   let text = "";
   let isDown = false;
   values.forEach((value, index) => {
@@ -191,19 +191,19 @@ function path(values: readonly (number | null)[], at: readonly number[], plot: P
       return;
     }
     const point = `${plot.x(moment).toFixed(1)} ${plot.y(value).toFixed(1)}`;
-    // A single value between two gaps is a short stroke, not nothing.
+    // A single value between two gaps is drawn as a short stroke.
     text += isDown ? `L${point}` : `M${point}h0.01`;
     isDown = true;
   });
   return text;
 }
 
-function nearest(at: readonly number[], plot: Plot, x: number): number | null {
+function nearestIndex(at: readonly number[], plot: Plot, x: number): number | null {
   let best: number | null = null;
-  let least = Infinity;
+  let shortest = Infinity;
   at.forEach((moment, index) => {
-    const far = Math.abs(plot.x(moment) - x);
-    if (far < least) [best, least] = [index, far];
+    const distance = Math.abs(plot.x(moment) - x);
+    if (distance < shortest) [best, shortest] = [index, distance];
   });
   return best;
 }

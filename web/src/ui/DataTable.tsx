@@ -1,5 +1,5 @@
-// A list as a table: sorted by its heads, moved through by keys, and only the rows in sight are made
-// once there are many. It knows nothing of where rows come from; the URL's state is its page's.
+// A table: sorted by its column heads, navigated by keys, and virtualised once it has many rows. The
+// page that uses it loads the rows and keeps the state in the URL.
 //
 //   <DataTable name="Jobs" rows={rows} columns={columns} rowKey={(job) => job.job_id}
 //              href={(job) => `/jobs/${job.job_id}`} more={pages} empty={<EmptyState …/>} keys />
@@ -14,7 +14,7 @@ export interface Column<R> {
   head: string;
   cell: (row: R) => ReactNode;
   num?: boolean;
-  /** Left out on narrower screens. */
+  /** Hidden on narrower screens. */
   show?: "middle" | "wide";
   sort?: boolean;
 }
@@ -24,32 +24,32 @@ export interface Sort {
   down: boolean;
 }
 
-interface Table<R> {
+interface TableProps<R> {
   name: string;
   rows: readonly R[];
   columns: readonly Column<R>[];
   rowKey: (row: R) => string;
-  /** Where a click on a row leads. */
+  /** The target of a click on a row. */
   href?: (row: R) => string;
   sort?: Sort | null;
   onSort?: (sort: Sort) => void;
-  more?: { hasMore: boolean; more: () => void; isFetching: boolean };
+  more?: { hasMore: boolean; loadMore: () => void; isFetching: boolean };
   empty: ReactNode;
   foot?: ReactNode;
-  /** j, k and Enter move through it from anywhere on the page: for the page's main list. */
+  /** j, k and Enter work from anywhere on the page: for the page's main table. */
   keys?: boolean;
-  /** Scrolls by itself instead of the page. */
+  /** The table scrolls instead of the page. */
   tall?: boolean;
 }
 
-/** From so many rows on only those in sight are made. */
-const MANY = 80;
+/** With more rows than this, only visible rows are rendered. */
+const VIRTUAL_MIN_ROWS = 80;
 
-export function DataTable<R>(table: Table<R>) {
+export function DataTable<R>(table: TableProps<R>) {
   const { rows, columns, name, more } = table;
   const box = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState<number | null>(null);
-  const isMany = rows.length > MANY;
+  const isMany = rows.length > VIRTUAL_MIN_ROWS;
   const virtual = useVirtualizer({
     count: isMany ? rows.length : 0,
     getScrollElement: () => box.current,
@@ -58,18 +58,18 @@ export function DataTable<R>(table: Table<R>) {
   });
   const items = virtual.getVirtualItems();
   const shown = isMany ? items.map((item) => item.index) : rows.map((_, index) => index);
-  useNear(isMany ? (items.at(-1)?.index ?? 0) : 0, rows.length, isMany ? more : undefined);
-  const go = (index: number) => {
+  useLoadMore(isMany ? (items.at(-1)?.index ?? 0) : 0, rows.length, isMany ? more : undefined);
+  const moveTo = (index: number) => {
     const next = Math.max(0, Math.min(rows.length - 1, index));
     setActive(next);
     if (isMany) virtual.scrollToIndex(next);
     requestAnimationFrame(() => focusRow(box.current, next));
   };
-  useKeys(table.keys ?? false, (step) => go(active === null ? 0 : active + step));
+  useRowKeys(table.keys ?? false, (step) => moveTo(active === null ? 0 : active + step));
   if (rows.length === 0) return <>{table.empty}</>;
   return (
     <>
-      <div ref={box} className={`table-box ${table.tall || isMany ? "table-tall" : ""}`} onKeyDown={(event) => arrows(event, (step) => go((active ?? -1) + step))}>
+      <div ref={box} className={`table-box ${table.tall || isMany ? "table-tall" : ""}`} onKeyDown={(event) => handleArrowKey(event, (step) => moveTo((active ?? -1) + step))}>
         <table className="table" aria-label={name} aria-rowcount={rows.length + 1}>
           <thead>
             <tr>
@@ -79,14 +79,14 @@ export function DataTable<R>(table: Table<R>) {
             </tr>
           </thead>
           <tbody>
-            {isMany && <Gap height={items[0]?.start ?? 0} columns={columns.length} />}
+            {isMany && <SpacerRow height={items[0]?.start ?? 0} columns={columns.length} />}
             {shown.map((index) => {
               const row = rows[index];
               return row === undefined ? null : (
                 <BodyRow key={table.rowKey(row)} row={row} index={index} columns={columns} href={table.href?.(row)} isActive={active === index} focus={setActive} />
               );
             })}
-            {isMany && <Gap height={virtual.getTotalSize() - (items.at(-1)?.end ?? 0)} columns={columns.length} />}
+            {isMany && <SpacerRow height={virtual.getTotalSize() - (items.at(-1)?.end ?? 0)} columns={columns.length} />}
           </tbody>
         </table>
       </div>
@@ -94,8 +94,8 @@ export function DataTable<R>(table: Table<R>) {
         <div className="table-foot">
           <span>{table.foot}</span>
           {more?.hasMore && (
-            <Button small disabled={more.isFetching} onClick={more.more}>
-              {more.isFetching ? "Reading…" : "Show more"}
+            <Button small disabled={more.isFetching} onClick={more.loadMore}>
+              {more.isFetching ? "Loading…" : "Show more"}
             </Button>
           )}
         </div>
@@ -121,13 +121,13 @@ function Head<R>({ column, sort, onSort }: { column: Column<R>; sort: Sort | nul
     <th scope="col" className={classes(column)} aria-sort={isOn ? (sort.down ? "descending" : "ascending") : "none"}>
       <button type="button" className="table-sort" onClick={() => onSort({ by: column.id, down: isOn ? !sort.down : false })}>
         {column.head}
-        {isOn && <Icon sign={sort.down ? "down" : "up"} />}
+        {isOn && <Icon icon={sort.down ? "down" : "up"} />}
       </button>
     </th>
   );
 }
 
-interface RowGiven<R> {
+interface RowProps<R> {
   row: R;
   index: number;
   columns: readonly Column<R>[];
@@ -136,13 +136,13 @@ interface RowGiven<R> {
   focus: (index: number) => void;
 }
 
-/** Made again only if it changed: scrolling by one row makes one row. */
-const BodyRow = memo(Line) as typeof Line;
+/** Rerenders only if it changed: scrolling by one row renders one row. */
+const BodyRow = memo(Row) as typeof Row;
 
-function Line<R>({ row, index, columns, href, isActive, focus }: RowGiven<R>) {
+function Row<R>({ row, index, columns, href, isActive, focus }: RowProps<R>) {
   const [, navigate] = useLocation();
   const open = (event: MouseEvent) => {
-    // A link, a button or a selection inside the row is meant for itself.
+    // A click on a link, button or selection inside the row does not open the row.
     const isInner = (event.target as HTMLElement).closest("a, button, input, label, select");
     if (!href || isInner || window.getSelection()?.toString()) return;
     if (event.metaKey || event.ctrlKey) window.open(href, "_blank", "noopener");
@@ -159,7 +159,7 @@ function Line<R>({ row, index, columns, href, isActive, focus }: RowGiven<R>) {
   );
 }
 
-function Gap({ height, columns }: { height: number; columns: number }) {
+function SpacerRow({ height, columns }: { height: number; columns: number }) {
   if (height <= 0) return null;
   return (
     <tr className="table-gap" aria-hidden="true">
@@ -175,14 +175,14 @@ function focusRow(box: HTMLElement | null, index: number): void {
   row?.scrollIntoView({ block: "nearest" });
 }
 
-function arrows(event: KeyboardEvent, go: (step: number) => void): void {
+function handleArrowKey(event: KeyboardEvent, go: (step: number) => void): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (step === undefined || (event.target as HTMLElement).closest("input, select, textarea, [role=menu]")) return;
   event.preventDefault();
   go(step);
 }
 
-function useKeys(isOn: boolean, go: (step: number) => void): void {
+function useRowKeys(isOn: boolean, go: (step: number) => void): void {
   const latest = useRef(go);
   latest.current = go;
   useEffect(() => {
@@ -199,12 +199,12 @@ function useKeys(isOn: boolean, go: (step: number) => void): void {
   }, [isOn]);
 }
 
-/** The next page is asked for before the end is in sight. */
-function useNear(last: number, count: number, more: { hasMore: boolean; more: () => void; isFetching: boolean } | undefined): void {
+/** Loads the next page before the end is visible. */
+function useLoadMore(last: number, count: number, more: { hasMore: boolean; loadMore: () => void; isFetching: boolean } | undefined): void {
   const latest = useRef(more);
   latest.current = more;
   useEffect(() => {
     const now = latest.current;
-    if (now?.hasMore && !now.isFetching && last >= count - 20) now.more();
+    if (now?.hasMore && !now.isFetching && last >= count - 20) now.loadMore();
   }, [last, count]);
 }

@@ -1,10 +1,9 @@
-// Dialogs: the browser's own element, which keeps the focus inside, closes by Escape and gives the
-// focus back.
+// Dialogs: the browser's own element, which traps the focus, closes on Escape and restores the focus.
 import { type FormEvent, type ReactNode, useEffect, useId, useRef } from "react";
 import { Button, IconButton } from "./Button.tsx";
 import { ErrorNote } from "./Notes.tsx";
 
-interface Frame {
+interface DialogProps {
   title: string;
   close: () => void;
   children: ReactNode;
@@ -13,7 +12,7 @@ interface Frame {
 }
 
 /** Rendered while it is open; `close` must make its owner stop rendering it. */
-export function Dialog({ title, close, children, foot, wide = false }: Frame) {
+export function Dialog({ title, close, children, foot, wide = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const name = useId();
   useEffect(() => {
@@ -36,9 +35,9 @@ export function Dialog({ title, close, children, foot, wide = false }: Frame) {
     >
       <div className="dialog-head">
         <h2 id={name}>{title}</h2>
-        <IconButton sign="cross" name="Close" onClick={close} />
+        <IconButton icon="cross" name="Close" onClick={close} />
       </div>
-      {/* What is only read must be scrolled by keys as well. */}
+      {/* A dialog without buttons must be scrollable by keys as well. */}
       <div className="dialog-body" tabIndex={foot ? undefined : 0}>
         {children}
       </div>
@@ -47,7 +46,7 @@ export function Dialog({ title, close, children, foot, wide = false }: Frame) {
   );
 }
 
-interface Question extends Omit<Frame, "foot"> {
+interface ActionDialogProps extends Omit<DialogProps, "foot"> {
   /** The verb on the button. */
   action: string;
   act: () => void;
@@ -57,8 +56,8 @@ interface Question extends Omit<Frame, "foot"> {
   disabled?: boolean;
 }
 
-/** A dialog with a form: Enter does it, Escape does not. Stays open, with the error, if it fails. */
-export function FormDialog({ action, act, busy = false, error, danger = false, disabled = false, children, ...frame }: Question) {
+/** A dialog with a form: Enter submits, Escape closes. Stays open with the error if the action fails. */
+export function FormDialog({ action, act, busy = false, error, danger = false, disabled = false, children, ...frame }: ActionDialogProps) {
   const form = useId();
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -69,7 +68,8 @@ export function FormDialog({ action, act, busy = false, error, danger = false, d
       {...frame}
       foot={
         <>
-          <Button onClick={frame.close}>Cancel</Button>
+          {/* "Cancel" beside "Cancel run" would be ambiguous. */}
+          <Button onClick={frame.close}>{/cancel/i.test(action) ? "Back" : "Cancel"}</Button>
           <Button type="submit" form={form} look={danger ? "danger" : "primary"} disabled={busy || disabled}>
             {busy ? "Working…" : action}
           </Button>
@@ -84,7 +84,7 @@ export function FormDialog({ action, act, busy = false, error, danger = false, d
   );
 }
 
-/** "Do you really want to": for what cannot be undone. */
-export function ConfirmDialog(question: Question) {
+/** Confirms an action that cannot be undone. */
+export function ConfirmDialog(question: ActionDialogProps) {
   return <FormDialog danger {...question} />;
 }

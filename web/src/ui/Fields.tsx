@@ -1,15 +1,15 @@
-// Parts of forms. Each has a label that belongs to it, and an error that is read with it.
+// Form fields. Each has an associated label and error, so that screen readers read them together.
 import { type ChangeEvent, type ComponentProps, type ReactNode, useEffect, useId, useState } from "react";
-import { read } from "../lib/json.ts";
+import { parseJson } from "../lib/json.ts";
 import { Icon } from "./Icon.tsx";
 
-interface Around {
+interface FieldProps {
   label: string;
   hint?: ReactNode;
   error?: string | null | undefined;
 }
 
-function Field({ id, label, hint, error, children }: Around & { id: string; children: ReactNode }) {
+function Field({ id, label, hint, error, children }: FieldProps & { id: string; children: ReactNode }) {
   return (
     <div className="field">
       <label className="field-label" htmlFor={id}>
@@ -31,41 +31,41 @@ function Field({ id, label, hint, error, children }: Around & { id: string; chil
   );
 }
 
-function described(id: string, { hint, error }: Pick<Around, "hint" | "error">): ComponentProps<"input"> {
+function describedBy(id: string, { hint, error }: Pick<FieldProps, "hint" | "error">): ComponentProps<"input"> {
   const by = error ? `${id}-error` : hint ? `${id}-hint` : undefined;
   return { id, "aria-invalid": error ? true : undefined, "aria-describedby": by };
 }
 
 type Change = (value: string) => void;
-const value = (change: Change) => (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement>) => change(event.target.value);
+const onInput = (change: Change) => (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement>) => change(event.target.value);
 
-export function TextField({ label, hint, error, change, mono, ...rest }: Around & { change: Change; mono?: boolean } & Omit<ComponentProps<"input">, "onChange">) {
+export function TextField({ label, hint, error, change, mono, ...rest }: FieldProps & { change: Change; mono?: boolean } & Omit<ComponentProps<"input">, "onChange">) {
   const id = useId();
   return (
     <Field id={id} label={label} hint={hint} error={error}>
-      <input {...rest} {...described(id, { hint, error })} className={`input ${mono ? "mono" : ""}`} onChange={value(change)} autoComplete={rest.autoComplete ?? "off"} spellCheck={false} />
+      <input {...rest} {...describedBy(id, { hint, error })} className={`input ${mono ? "mono" : ""}`} onChange={onInput(change)} autoComplete={rest.autoComplete ?? "off"} spellCheck={false} />
     </Field>
   );
 }
 
-export function AreaField({ label, hint, error, change, mono, ...rest }: Around & { change: Change; mono?: boolean } & Omit<ComponentProps<"textarea">, "onChange">) {
+export function AreaField({ label, hint, error, change, mono, ...rest }: FieldProps & { change: Change; mono?: boolean } & Omit<ComponentProps<"textarea">, "onChange">) {
   const id = useId();
-  const { "aria-invalid": isInvalid, "aria-describedby": by } = described(id, { hint, error });
+  const { "aria-invalid": isInvalid, "aria-describedby": by } = describedBy(id, { hint, error });
   return (
     <Field id={id} label={label} hint={hint} error={error}>
-      <textarea rows={6} {...rest} id={id} aria-invalid={isInvalid} aria-describedby={by} className={`input ${mono ? "mono" : ""}`} onChange={value(change)} spellCheck={false} />
+      <textarea rows={6} {...rest} id={id} aria-invalid={isInvalid} aria-describedby={by} className={`input ${mono ? "mono" : ""}`} onChange={onInput(change)} spellCheck={false} />
     </Field>
   );
 }
 
 export type Option = string | { value: string; label: string };
 
-export function SelectField({ label, hint, error, change, options, ...rest }: Around & { change: Change; options: readonly Option[] } & Omit<ComponentProps<"select">, "onChange">) {
+export function SelectField({ label, hint, error, change, options, ...rest }: FieldProps & { change: Change; options: readonly Option[] } & Omit<ComponentProps<"select">, "onChange">) {
   const id = useId();
-  const { "aria-invalid": isInvalid, "aria-describedby": by } = described(id, { hint, error });
+  const { "aria-invalid": isInvalid, "aria-describedby": by } = describedBy(id, { hint, error });
   return (
     <Field id={id} label={label} hint={hint} error={error}>
-      <select {...rest} id={id} aria-invalid={isInvalid} aria-describedby={by} className="input" onChange={value(change)}>
+      <select {...rest} id={id} aria-invalid={isInvalid} aria-describedby={by} className="input" onChange={onInput(change)}>
         <Options options={options} />
       </select>
     </Field>
@@ -73,8 +73,8 @@ export function SelectField({ label, hint, error, change, options, ...rest }: Ar
 }
 
 function Options({ options }: { options: readonly Option[] }) {
-  return options.map((each) => {
-    const option = typeof each === "string" ? { value: each, label: each } : each;
+  return options.map((given) => {
+    const option = typeof given === "string" ? { value: given, label: given } : given;
     return (
       <option key={option.value} value={option.value}>
         {option.label}
@@ -83,10 +83,10 @@ function Options({ options }: { options: readonly Option[] }) {
   });
 }
 
-/** A small select without a visible label, as above a list. */
+/** A small select without a visible label, for filters. */
 export function Picker({ name, value: chosen, options, change }: { name: string; value: string; options: readonly Option[]; change: Change }) {
   return (
-    <select className="input input-narrow" aria-label={name} value={chosen} onChange={value(change)}>
+    <select className="input input-narrow" aria-label={name} value={chosen} onChange={onInput(change)}>
       <Options options={options} />
     </select>
   );
@@ -101,18 +101,18 @@ export function CheckField({ label, checked, change, disabled }: { label: ReactN
   );
 }
 
-/** One of a few, each with a sentence. */
+/** Radio buttons, each with an optional hint. */
 export function ChoiceField({ label, value: chosen, options, change }: { label: string; value: string; options: readonly { value: string; label: string; hint?: string }[]; change: Change }) {
   const name = useId();
   return (
     <fieldset className="stack stack-tight">
       <legend className="field-label">{label}</legend>
-      {options.map((each) => (
-        <label key={each.value} className="choice">
-          <input type="radio" name={name} value={each.value} checked={each.value === chosen} onChange={() => change(each.value)} />
+      {options.map((option) => (
+        <label key={option.value} className="choice">
+          <input type="radio" name={name} value={option.value} checked={option.value === chosen} onChange={() => change(option.value)} />
           <span>
-            {each.label}
-            {each.hint && <span className="field-hint"> {each.hint}</span>}
+            {option.label}
+            {option.hint && <span className="field-hint"> {option.hint}</span>}
           </span>
         </label>
       ))}
@@ -120,13 +120,13 @@ export function ChoiceField({ label, value: chosen, options, change }: { label: 
   );
 }
 
-/** A text area for JSON that says what is wrong while one types. `change` gets the text. */
-export function JsonField({ label, hint, text, change, error, rows }: Around & { text: string; change: Change; rows?: number }) {
-  const wrong = error ?? read(text).error;
+/** A text area for JSON that validates while the user types. `change` gets the text. */
+export function JsonField({ label, hint, text, change, error, rows }: FieldProps & { text: string; change: Change; rows?: number }) {
+  const wrong = error ?? parseJson(text).error;
   return <AreaField label={label} hint={hint} error={wrong} value={text} change={change} rows={rows ?? Math.max(4, Math.min(16, text.split("\n").length + 1))} mono />;
 }
 
-/** Search: tells after a short rest, at once by Enter. "/" brings one here. */
+/** A search field: searches after a short pause, or at once on Enter. "/" focuses it. */
 export function SearchField({ name, value: given, change, placeholder }: { name: string; value: string; change: Change; placeholder?: string }) {
   const [text, setText] = useState(given);
   useEffect(() => setText(given), [given]);
@@ -137,7 +137,7 @@ export function SearchField({ name, value: given, change, placeholder }: { name:
   }, [text, given, change]);
   return (
     <div className="search grow">
-      <Icon sign="search" />
+      <Icon icon="search" />
       <input
         type="search"
         className="input"
@@ -155,13 +155,13 @@ export function SearchField({ name, value: given, change, placeholder }: { name:
   );
 }
 
-/** A few exclusive views of the same thing, as buttons in a row. */
+/** A segmented control: exclusive options as buttons in a row. */
 export function Segments<T extends string>({ name, value: chosen, options, change }: { name: string; value: T; options: readonly { value: T; label: string }[]; change: (value: T) => void }) {
   return (
     <div className="segments" role="group" aria-label={name}>
-      {options.map((each) => (
-        <button key={each.value} type="button" className="segment" aria-pressed={each.value === chosen} onClick={() => change(each.value)}>
-          {each.label}
+      {options.map((option) => (
+        <button key={option.value} type="button" className="segment" aria-pressed={option.value === chosen} onClick={() => change(option.value)}>
+          {option.label}
         </button>
       ))}
     </div>

@@ -1,4 +1,4 @@
-// The row above a list: what of it is shown.
+// The row of filters above a list.
 import type { ReactNode } from "react";
 import "./filters.css";
 

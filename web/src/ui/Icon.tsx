@@ -1,4 +1,4 @@
-// Our own signs, 16 by 16, drawn with one stroke width.
+// Rota's icons, 16 by 16, drawn with one stroke width.
 const PATHS = {
   check: "M3.5 8.5l3 3 6-7",
   cross: "M4 4l8 8M12 4l-8 8",
@@ -43,17 +43,17 @@ const PATHS = {
   filter: "M2.5 3.5h11L9.5 8.5v4l-3 1v-5z",
 } as const;
 
-export type Sign = keyof typeof PATHS;
+export type IconName = keyof typeof PATHS;
 
-/** Only a picture: whatever it means is said in words beside it. */
-export function Icon({ sign, className = "" }: { sign: Sign; className?: string }) {
+/** Decorative: a text beside it carries the meaning. */
+export function Icon({ icon, className = "" }: { icon: IconName; className?: string }) {
   return (
     <svg className={`icon ${className}`} viewBox="0 0 16 16" aria-hidden="true" focusable="false">
       <path
-        d={PATHS[sign]}
-        fill={sign === "play" || sign === "dot" ? "currentColor" : "none"}
+        d={PATHS[icon]}
+        fill={icon === "play" || icon === "dot" ? "currentColor" : "none"}
         stroke="currentColor"
-        strokeWidth={sign === "more" || sign === "list" ? 1.8 : 1.5}
+        strokeWidth={icon === "more" || icon === "list" ? 1.8 : 1.5}
         strokeLinecap="round"
         strokeLinejoin="round"
       />

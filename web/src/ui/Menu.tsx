@@ -1,16 +1,16 @@
-// A menu behind a button: the browser's popover, moved through with the arrows.
+// A menu behind a button: the browser's popover, navigated with the arrow keys.
 import { type KeyboardEvent, type ReactNode, useId, useRef } from "react";
-import { Icon, type Sign } from "./Icon.tsx";
+import { Icon, type IconName } from "./Icon.tsx";
 
 export interface Item {
   label: ReactNode;
-  sign?: Sign;
+  icon?: IconName;
   act: () => void;
   danger?: boolean;
   disabled?: boolean;
 }
 
-export function Menu({ name, sign = "more", label, items }: { name: string; sign?: Sign; label?: ReactNode; items: readonly Item[] }) {
+export function Menu({ name, icon = "more", label, items }: { name: string; icon?: IconName; label?: ReactNode; items: readonly Item[] }) {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const box = useRef<HTMLDivElement>(null);
@@ -34,7 +34,7 @@ export function Menu({ name, sign = "more", label, items }: { name: string; sign
     <>
       <button ref={button} type="button" className={`button ${label ? "" : "button-quiet button-icon"}`} aria-label={label ? undefined : name} title={name} aria-haspopup="menu" popoverTarget={id}>
         {label}
-        <Icon sign={label ? "down" : sign} />
+        <Icon icon={label ? "down" : icon} />
       </button>
       <div
         ref={box}
@@ -61,7 +61,7 @@ export function Menu({ name, sign = "more", label, items }: { name: string; sign
               item.act();
             }}
           >
-            {item.sign && <Icon sign={item.sign} />}
+            {item.icon && <Icon icon={item.icon} />}
             {item.label}
           </button>
         ))}

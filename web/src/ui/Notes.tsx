@@ -1,34 +1,34 @@
-// What is said instead of content: loading, nothing, an error, a remark.
+// Placeholders and notices: loading, empty, error, note.
 import { type ReactNode, useEffect, useState } from "react";
-import { sentence } from "../lib/words.ts";
+import { toSentence } from "../lib/words.ts";
 import { Button } from "./Button.tsx";
-import { Icon, type Sign } from "./Icon.tsx";
+import { Icon, type IconName } from "./Icon.tsx";
 
-const LONG = 8_000;
+const SLOW_AFTER_MS = 8_000;
 
-/** Grey bars; after eight seconds a sentence. Requests end after fifteen, with an error. */
-export function Loading({ what = "the answer" }: { what?: string }) {
+/** Grey bars, and after eight seconds a sentence. Requests time out after fifteen. */
+export function Loading({ what = "data" }: { what?: string }) {
   const [isLong, setLong] = useState(false);
   useEffect(() => {
-    const timer = setTimeout(() => setLong(true), LONG);
+    const timer = setTimeout(() => setLong(true), SLOW_AFTER_MS);
     return () => clearTimeout(timer);
   }, []);
   return (
     <div className="loading" role="status">
-      <span className="hidden-text">Loading {what}.</span>
+      <span className="hidden-text">Loading {what}…</span>
       <div className="loading-bar" />
       <div className="loading-bar" />
       <div className="loading-bar" />
-      {isLong && <p>This takes longer than usual. The page gives up after 15 seconds and says why.</p>}
+      {isLong && <p>Still loading. The request times out after 15 seconds.</p>}
     </div>
   );
 }
 
-/** Nothing to show, and what to do about it. */
-export function EmptyState({ title, sign, children, action }: { title: string; sign?: Sign; children?: ReactNode; action?: ReactNode }) {
+/** An empty list, with what to do next. */
+export function EmptyState({ title, icon, children, action }: { title: string; icon?: IconName; children?: ReactNode; action?: ReactNode }) {
   return (
     <div className="empty">
-      {sign && <Icon sign={sign} />}
+      {icon && <Icon icon={icon} />}
       <p className="empty-title">{title}</p>
       {children && <p>{children}</p>}
       {action && <div className="row">{action}</div>}
@@ -36,33 +36,33 @@ export function EmptyState({ title, sign, children, action }: { title: string; s
   );
 }
 
-/** A remark with a tone. */
-export function Note({ tone = "idle", sign = "alert", small = false, children }: { tone?: "good" | "bad" | "warn" | "busy" | "idle"; sign?: Sign; small?: boolean; children: ReactNode }) {
+/** A note with a tone. */
+export function Note({ tone = "idle", icon = "alert", small = false, children }: { tone?: "good" | "bad" | "warn" | "busy" | "idle"; icon?: IconName; small?: boolean; children: ReactNode }) {
   return (
     <div className={`note tone-${tone} ${small ? "note-small" : ""}`}>
-      <Icon sign={sign} />
+      <Icon icon={icon} />
       <div className="grow wrap">{children}</div>
     </div>
   );
 }
 
-interface Told {
+interface ErrorLike {
   message: string;
   requestId?: string | null;
 }
 
-/** An error as a sentence, with the id to look for in the log, and a way to try again. */
+/** An error as a sentence, with the request id to search the log for, and a retry button. */
 export function ErrorNote({ error, retry, doing }: { error: unknown; retry?: () => void; doing?: string }) {
-  const told = error as Told | null;
-  if (!told) return null;
-  const message = typeof told.message === "string" && told.message ? told.message : "something went wrong";
+  const failure = error as ErrorLike | null;
+  if (!failure) return null;
+  const message = typeof failure.message === "string" && failure.message ? failure.message : "unknown error";
   return (
     <div className="note tone-bad" role="alert">
-      <Icon sign="alert" />
+      <Icon icon="alert" />
       <div className="grow wrap">
-        {doing && <strong>{doing} did not work. </strong>}
-        {sentence(message)}
-        {told.requestId && <div className="faint mono">request {told.requestId}</div>}
+        {doing && <strong>{doing} failed. </strong>}
+        {toSentence(message)}
+        {failure.requestId && <div className="faint mono">Request id: {failure.requestId}</div>}
       </div>
       {retry && (
         <Button small onClick={retry}>
@@ -73,23 +73,23 @@ export function ErrorNote({ error, retry, doing }: { error: unknown; retry?: () 
   );
 }
 
-interface Asked<T> {
+interface QueryState<T> {
   data: T | undefined;
   error: Error | null;
   isPending: boolean;
   refetch: () => unknown;
 }
 
-/** One answer of the API: loading, the error, or what is made of it. */
-export function Answered<T>({ asked, what, children }: { asked: Asked<T>; what?: string; children: (data: T) => ReactNode }) {
-  if (asked.data !== undefined) {
+/** Renders the state of a query: loading, the error, or the data. */
+export function QueryView<T>({ query, what, children }: { query: QueryState<T>; what?: string; children: (data: T) => ReactNode }) {
+  if (query.data !== undefined) {
     return (
       <>
-        {asked.error && <ErrorNote error={asked.error} retry={() => void asked.refetch()} />}
-        {children(asked.data)}
+        {query.error && <ErrorNote error={query.error} retry={() => void query.refetch()} />}
+        {children(query.data)}
       </>
     );
   }
-  if (asked.error) return <ErrorNote error={asked.error} retry={() => void asked.refetch()} />;
+  if (query.error) return <ErrorNote error={query.error} retry={() => void query.refetch()} />;
   return <Loading {...(what ? { what } : {})} />;
 }

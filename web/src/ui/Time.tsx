@@ -1,20 +1,20 @@
-// Moments and lengths of time. Moments are shown in the zone that the page names, with UTC on hover.
+// Shows times and durations. Times are in the page's time zone; the hover text adds the zone and UTC.
 import { Fragment, useSyncExternalStore } from "react";
-import { between, instants, length, relative, stamp, utc } from "../lib/time.ts";
-import { zoneChoice, zoneOf } from "../lib/zone.ts";
+import { type Precision, secondsBetween, splitTimes, formatDuration, formatRelative, formatTime, formatUtc } from "../lib/time.ts";
+import { readZoneChoice, zoneName } from "../lib/zone.ts";
 
 let now = Date.now();
 const watchers = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | null = null;
 
-/** The present, once a second, for all who show it: one timer for the page. */
+/** The current time, updated once a second by one timer for the whole page. */
 export function useNow(): number {
   return useSyncExternalStore(
     (watcher) => {
       watchers.add(watcher);
       timer ??= setInterval(() => {
         now = Date.now();
-        for (const each of watchers) each();
+        for (const notify of watchers) notify();
       }, 1000);
       return () => {
         watchers.delete(watcher);
@@ -28,46 +28,51 @@ export function useNow(): number {
   );
 }
 
-/** The zone of every time on the page; the bar at its top names it. */
-export const ZONE = zoneOf(zoneChoice());
+/** The time zone of the page; the top bar shows it. */
+export const ZONE = zoneName(readZoneChoice());
 
-/** Without `at` a dash. `relative` says "3 min ago" and keeps the date for the hover. */
+/** The hover text of a time: the absolute time with its zone, and UTC. */
+export function hoverText(at: string, precision: Precision = "second"): string {
+  const local = `${formatTime(at, ZONE, precision)} ${ZONE}`;
+  return ZONE === "UTC" ? local : `${local}\n${formatUtc(at)}`;
+}
+
+/** A time; a dash if `at` is null. `relative` shows "3 min ago" and the absolute time on hover. */
 export function Time({ at, as = "stamp" }: { at: string | null; as?: "stamp" | "relative" | "milli" }) {
   if (at === null) return <span className="faint">–</span>;
-  const local = stamp(at, ZONE, as === "milli" ? "milli" : "second");
-  const title = as === "relative" ? `${local} ${ZONE}\n${utc(at)}` : utc(at);
+  const precision = as === "milli" ? "milli" : "second";
   return (
-    <time dateTime={at} title={title}>
-      {as === "relative" ? <Ago at={at} /> : local}
+    <time dateTime={at} title={hoverText(at, precision)}>
+      {as === "relative" ? <RelativeTime at={at} /> : formatTime(at, ZONE, precision)}
     </time>
   );
 }
 
-/** A sentence of the API: the moments in it are shown in the zone of the page. */
-export function Told({ text }: { text: string }) {
+/** A sentence of the API, with its times in the page's time zone. */
+export function TextWithTimes({ text }: { text: string }) {
   return (
     <>
-      {instants(text).map((part, place) => (
+      {splitTimes(text).map((part, place) => (
         <Fragment key={place}>{part.at === null ? part.text : <Time at={part.at} />}</Fragment>
       ))}
     </>
   );
 }
 
-function Ago({ at }: { at: string }) {
-  return relative(at, useNow());
+function RelativeTime({ at }: { at: string }) {
+  return formatRelative(at, useNow());
 }
 
-/** How long it took, or has taken so far if it has no end yet. */
+/** The duration, up to now if there is no end yet. */
 export function Duration({ start, end }: { start: string | null; end: string | null }) {
   if (start === null) return <span className="faint">–</span>;
-  return end === null ? <Running start={start} /> : <>{length(between(start, end, 0) ?? 0)}</>;
+  return end === null ? <RunningDuration start={start} /> : <>{formatDuration(secondsBetween(start, end, 0) ?? 0)}</>;
 }
 
-function Running({ start }: { start: string }) {
-  return <>{length(Math.max(0, between(start, null, useNow()) ?? 0))}</>;
+function RunningDuration({ start }: { start: string }) {
+  return <>{formatDuration(Math.max(0, secondsBetween(start, null, useNow()) ?? 0))}</>;
 }
 
 export function Length({ seconds }: { seconds: number | null }) {
-  return seconds === null ? <span className="faint">–</span> : <>{length(seconds)}</>;
+  return seconds === null ? <span className="faint">–</span> : <>{formatDuration(seconds)}</>;
 }

@@ -1,32 +1,32 @@
-// A sentence in the corner about what was just done; it goes by itself.
+// Short messages in the corner about completed actions; they disappear after a few seconds.
 import { useSyncExternalStore } from "react";
 import { IconButton } from "./Button.tsx";
 import { Icon } from "./Icon.tsx";
 
-interface Told {
+interface ToastMessage {
   id: number;
   text: string;
   tone: "good" | "bad";
 }
 
-const SHOWN = 6_000;
-let told: readonly Told[] = [];
-let next = 1;
+const SHOWN_MS = 6_000;
+let messages: readonly ToastMessage[] = [];
+let nextId = 1;
 const watchers = new Set<() => void>();
 
-function become(list: readonly Told[]): void {
-  told = list;
-  for (const each of watchers) each();
+function setMessages(list: readonly ToastMessage[]): void {
+  messages = list;
+  for (const notify of watchers) notify();
 }
 
-function drop(id: number): void {
-  become(told.filter((each) => each.id !== id));
+function dismiss(id: number): void {
+  setMessages(messages.filter((each) => each.id !== id));
 }
 
-export function toast(text: string, tone: Told["tone"] = "good"): void {
-  const id = next++;
-  become([...told.slice(-3), { id, text, tone }]);
-  setTimeout(() => drop(id), SHOWN);
+export function toast(text: string, tone: ToastMessage["tone"] = "good"): void {
+  const id = nextId++;
+  setMessages([...messages.slice(-3), { id, text, tone }]);
+  setTimeout(() => dismiss(id), SHOWN_MS);
 }
 
 export function Toasts() {
@@ -35,15 +35,15 @@ export function Toasts() {
       watchers.add(watcher);
       return () => watchers.delete(watcher);
     },
-    () => told,
+    () => messages,
   );
   return (
     <div className="toasts" role="status" aria-live="polite">
       {list.map((each) => (
         <div key={each.id} className={`toast tone-${each.tone}`}>
-          <Icon sign={each.tone === "good" ? "check" : "alert"} />
+          <Icon icon={each.tone === "good" ? "check" : "alert"} />
           <span className="grow wrap">{each.text}</span>
-          <IconButton sign="cross" name="Dismiss" onClick={() => drop(each.id)} />
+          <IconButton icon="cross" name="Dismiss" onClick={() => dismiss(each.id)} />
         </div>
       ))}
     </div>

@@ -1,6 +1,6 @@
-// Why an attempt failed: the error once, the user's own frames first, the others folded.
-import { count } from "../lib/figures.ts";
-import { type Frame as TracedFrame, type TracedError, relationOf, splitFrames } from "../lib/tracebacks.ts";
+// Why an attempt failed: the error once, the user's own frames first, the other frames folded.
+import { formatCount } from "../lib/figures.ts";
+import { type Frame as TracedFrame, type TracedError, relationLabel, splitFrames } from "../lib/tracebacks.ts";
 import { Card } from "./Card.tsx";
 
 /** The card at the top of a failed run. */
@@ -15,15 +15,15 @@ export function ErrorCard({ message, errors }: { message: string; errors: readon
   );
 }
 
-/** What was raised and what led to it. The message of the first error is for the caller to show. */
+/** The raised error and its causes. The caller shows the message of the first error. */
 export function Traceback({ errors }: { errors: readonly TracedError[] }) {
   return (
     <div className="stack" role="group" aria-label="Traceback">
       {errors.map((error, place) => (
-        <section key={place} className="traced" style={{ marginLeft: 16 * error.depth }}>
+        <section key={place} className="traceback-error" style={{ marginLeft: 16 * error.depth }}>
           {error.relation !== "raised" && (
             <p className="wrap">
-              <span className="soft">{relationOf(error.relation)}</span> <span className="mono">{error.message ? `${error.type}: ${error.message}` : error.type}</span>
+              <span className="soft">{relationLabel(error.relation)}</span> <span className="mono">{error.message ? `${error.type}: ${error.message}` : error.type}</span>
             </p>
           )}
           <Frames error={error} />
@@ -44,7 +44,7 @@ function Frames({ error }: { error: TracedError }) {
       </ol>
       {folded > 0 && (
         <details>
-          <summary className="soft">{`All ${count(error.frames.length + error.omitted_frames, "frame")}, ${folded} of Rota and libraries`}</summary>
+          <summary className="soft">{`All ${formatCount(error.frames.length + error.omitted_frames, "frame")}, ${folded} from Rota and libraries`}</summary>
           <ol className="frames">
             {error.frames.map((frame, place) => (
               <Frame key={place} frame={frame} />

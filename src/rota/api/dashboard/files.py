@@ -15,12 +15,12 @@ from typing import Final, NamedTuple
 from starlette.requests import Request
 from starlette.responses import Response
 
-HOME: Final = Path(__file__).parent / "built"
-PAGE: Final = "index.html"
-FOR_EVER: Final = "public, max-age=31536000, immutable"
+BUILD_FOLDER: Final = Path(__file__).parent / "built"
+PAGE_FILE: Final = "index.html"
+IMMUTABLE_CACHE: Final = "public, max-age=31536000, immutable"
 # Paths of the API, which never return the page.
-OTHERS: Final = frozenset({"v1", "ui", "docs", "problems", "healthz", "readyz", "metrics"})
-NOT_BUILT: Final = """<!doctype html>
+API_PATHS: Final = frozenset({"v1", "ui", "docs", "problems", "healthz", "readyz", "metrics"})
+NOT_BUILT_PAGE: Final = """<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Rota</title></head>
 <body>
@@ -33,23 +33,23 @@ NOT_BUILT: Final = """<!doctype html>
 """
 
 
-class File(NamedTuple):
+class DashboardFile(NamedTuple):
     body: bytes
     zipped: bytes | None
     media: str
     etag: str
-    cached: str
+    cache_control: str
 
 
 @dataclass(slots=True)
-class Files:
+class DashboardFiles:
     """`home` is the folder; it may appear, vanish and change while the process serves it."""
 
-    home: Path = HOME
+    home: Path = BUILD_FOLDER
     _built: tuple[int, int] | None = None
-    _files: dict[str, File] = field(default_factory=dict)
+    _files: dict[str, DashboardFile] = field(default_factory=dict)
 
-    def answer(self, request: Request) -> Response | None:
+    def respond(self, request: Request) -> Response | None:
         """Return the file or the page at a path; None if the path is not the dashboard's."""
         if request.method not in {"GET", "HEAD"}:
             return None
@@ -59,47 +59,47 @@ class Files:
         if file is None:
             if path and not is_page(path, request.headers.get("accept", "")):
                 return None
-            file = self._files.get(PAGE)
+            file = self._files.get(PAGE_FILE)
             if file is None:
-                return Response(NOT_BUILT, media_type="text/html")
-        return answered(file, request)
+                return Response(NOT_BUILT_PAGE, media_type="text/html")
+        return build_file_response(file, request)
 
     def _reload_if_changed(self) -> None:
         try:
-            status = (self.home / PAGE).stat()
+            status = (self.home / PAGE_FILE).stat()
         except OSError:
             self._built, self._files = None, {}
             return
         built = (status.st_mtime_ns, status.st_ino)
         if built != self._built:
-            self._files = read(self.home)
+            self._files = read_files(self.home)
             self._built = built
 
 
 def is_page(path: str, accept: str) -> bool:
     """Tell whether a browser requests a page and not a file."""
-    return path.partition("/")[0] not in OTHERS | {"assets"} and "text/html" in accept
+    return path.partition("/")[0] not in API_PATHS | {"assets"} and "text/html" in accept
 
 
-def read(home: Path) -> dict[str, File]:
+def read_files(home: Path) -> dict[str, DashboardFile]:
     files = {}
     for path in sorted(home.rglob("*")):
         if path.is_file() and path.suffix != ".gz" and not path.name.startswith("."):
             name = path.relative_to(home).as_posix()
             zipped = path.with_name(f"{path.name}.gz")
             body = path.read_bytes()
-            files[name] = File(
+            files[name] = DashboardFile(
                 body=body,
                 zipped=zipped.read_bytes() if zipped.is_file() else None,
                 media=mimetypes.guess_type(name)[0] or "application/octet-stream",
                 etag=f'"{sha256(body).hexdigest()[:20]}"',
-                cached=FOR_EVER if name.startswith("assets/") else "no-cache",
+                cache_control=IMMUTABLE_CACHE if name.startswith("assets/") else "no-cache",
             )
     return files
 
 
-def answered(file: File, request: Request) -> Response:
-    headers = {"ETag": file.etag, "Cache-Control": file.cached, "Vary": "Accept-Encoding"}
+def build_file_response(file: DashboardFile, request: Request) -> Response:
+    headers = {"ETag": file.etag, "Cache-Control": file.cache_control, "Vary": "Accept-Encoding"}
     if request.headers.get("if-none-match") == file.etag:
         return Response(status_code=304, headers=headers)
     body = file.body

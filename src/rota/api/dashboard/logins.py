@@ -22,17 +22,17 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import Response
 
-from rota.api.admission import Admission, BeforeLookup
-from rota.api.problems import Refusal
+from rota.api.admission import BeforeLookup, CredentialVerifier
+from rota.api.problems import ProblemError
 from rota.core.access import Principal
 from rota.core.errors import StoreUnavailable, Unauthenticated
 from rota.store.logins import IDLE_LIMIT, LOGIN_LIFETIME, TOUCH_INTERVAL, record_use
 
-BYTES: Final = 32
+SECRET_BYTES: Final = 32
 TOKEN_HEADER: Final = "x-csrf-token"  # noqa: S105 — a name
 IDLE_HEADER: Final = "x-user-idle"
 NOTED_LOGINS_MAX: Final = 10_000
-SAFE: Final = frozenset({"GET", "HEAD"})
+SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 _SECRET: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
@@ -42,21 +42,21 @@ class Logins:
     without activity.
     """
 
-    admission: Admission
+    admission: CredentialVerifier
     idle: timedelta = IDLE_LIMIT
     # When activity of a login was last recorded, by this process's monotonic clock.
     _noted: OrderedDict[bytes, float] = field(default_factory=OrderedDict)
 
-    async def who(self, request: Request, before_lookup: BeforeLookup) -> Principal:
+    async def authenticate(self, request: Request, before_lookup: BeforeLookup) -> Principal:
         """Authenticate a request of the dashboard itself."""
-        secret = secret_of(request)
+        secret = read_secret(request)
         if secret is None:
             raise Unauthenticated("not logged in")
         refuse_foreign(request)
-        if request.method not in SAFE:
+        if request.method not in SAFE_METHODS:
             refuse_forged(request, secret)
-        digest = digest_of(secret)
-        principal = await self.admission.known(digest, before_lookup)
+        digest = digest_secret(secret)
+        principal = await self.admission.find_principal(digest, before_lookup)
         if principal is None:
             raise Unauthenticated("the login has ended; log in again")
         if IDLE_HEADER not in request.headers:
@@ -78,21 +78,21 @@ class Logins:
                 await record_use(conn, digest=digest, idle=self.idle)
 
 
-def secret_of(request: Request) -> str | None:
+def read_secret(request: Request) -> str | None:
     """Return the secret in the cookie, if it is well-formed."""
     secret = request.cookies.get(cookie_name(request), "")
     return secret if _SECRET.fullmatch(secret) else None
 
 
-def secret_text(bits: bytes) -> str:
+def encode_secret(bits: bytes) -> str:
     return urlsafe_b64encode(bits).decode().rstrip("=")
 
 
-def digest_of(secret: str) -> bytes:
+def digest_secret(secret: str) -> bytes:
     return sha256(secret.encode()).digest()
 
 
-def token_of(secret: str) -> str:
+def derive_csrf_token(secret: str) -> str:
     """Return the CSRF token that a change must carry in addition to the cookie."""
     digest = hmac.digest(secret.encode(), b"csrf token of the dashboard", "sha256")
     return urlsafe_b64encode(digest).decode().rstrip("=")
@@ -100,9 +100,9 @@ def token_of(secret: str) -> str:
 
 def refuse_forged(request: Request, secret: str) -> None:
     token = request.headers.get(TOKEN_HEADER, "")
-    if not hmac.compare_digest(token.encode(), token_of(secret).encode()):
+    if not hmac.compare_digest(token.encode(), derive_csrf_token(secret).encode()):
         detail = "a change requires the login's token in X-CSRF-Token"
-        raise Refusal("foreign_request", detail)
+        raise ProblemError("foreign_request", detail)
 
 
 def refuse_foreign(request: Request) -> None:
@@ -112,14 +112,14 @@ def refuse_foreign(request: Request) -> None:
     """
     site = request.headers.get("sec-fetch-site")
     origin = request.headers.get("origin")
-    is_change = request.method not in SAFE
+    is_change = request.method not in SAFE_METHODS
     if site is not None and site != "same-origin" and (is_change or site != "none"):
-        raise Refusal("foreign_request", f"the request comes from another site ({site[:20]})")
+        raise ProblemError("foreign_request", f"the request comes from another site ({site[:20]})")
     # Compare without the scheme: a proxy may terminate TLS.
     if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
-        raise Refusal("foreign_request", f"the request comes from {origin[:100]}")
+        raise ProblemError("foreign_request", f"the request comes from {origin[:100]}")
     if is_change and site is None and origin is None:
-        raise Refusal("foreign_request", "a change requires Origin or Sec-Fetch-Site")
+        raise ProblemError("foreign_request", "a change requires Origin or Sec-Fetch-Site")
 
 
 def is_secure(request: Request) -> bool:

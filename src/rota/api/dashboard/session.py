@@ -16,10 +16,10 @@ from starlette.responses import Response
 from rota.api.admission import BeforeLookup
 from rota.api.dashboard import logins as cookies
 from rota.api.dashboard.logins import Logins
-from rota.api.doors import Doors
-from rota.api.problems import Refusal
-from rota.api.reading import decode_body, read_body
-from rota.api.shapes.pieces import moment_or_none
+from rota.api.pipeline import RequestPipeline
+from rota.api.problems import ProblemError
+from rota.api.request_decoding import decode_body, read_body
+from rota.api.schemas.common import format_optional_time
 from rota.core.access import ROLE_PERMISSIONS, Permission, Principal
 from rota.core.errors import Unauthenticated
 from rota.core.origins import ChangeOrigin
@@ -28,8 +28,8 @@ from rota.store.audit import NewAuditEntry
 from rota.store.driver import Connection
 from rota.store.transaction import transaction
 
-PATH: Final = "/ui/session"
-MOST_BODY: Final = 2_000
+SESSION_PATH: Final = "/ui/session"
+LOGIN_BODY_BYTES_MAX: Final = 2_000
 
 
 class LoginDraft(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
@@ -53,16 +53,16 @@ class SessionView(Struct, kw_only=True, frozen=True):
     version: str
 
 
-class SessionAnswer(Struct, kw_only=True, frozen=True):
+class SessionResponse(Struct, kw_only=True, frozen=True):
     session: SessionView | None
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
-    doors: Doors
+class DashboardSession:
+    pipeline: RequestPipeline
     logins: Logins
 
-    async def answer(self, request: Request) -> Response:
+    async def respond(self, request: Request) -> Response:
         match request.method:
             case "GET" | "HEAD":
                 return await self.show(request)
@@ -72,38 +72,38 @@ class Session:
                 return await self.log_out(request)
             case _:
                 allowed = "DELETE, GET, HEAD, POST"
-                raise Refusal(
+                raise ProblemError(
                     "method_not_allowed", f"allowed methods: {allowed}", headers={"Allow": allowed}
                 )
 
     async def show(self, request: Request) -> Response:
         """Show the login. No login is a normal response: every visit starts with it."""
-        secret = cookies.secret_of(request)
+        secret = cookies.read_secret(request)
         if secret is None:
-            return answered(None, "")
+            return build_session_response(None, "")
         try:
-            principal = await self.doors.known(request, self.logins.who)
+            principal = await self.pipeline.authenticate(request, self.logins.authenticate)
         except Unauthenticated:
-            return answered(None, "")
-        return answered(principal, secret)
+            return build_session_response(None, "")
+        return build_session_response(principal, secret)
 
     async def log_in(self, request: Request) -> Response:
         cookies.refuse_foreign(request)
-        raw = await read_body(request, largest=MOST_BODY)
+        raw = await read_body(request, limit=LOGIN_BODY_BYTES_MAX)
         draft: LoginDraft = decode_body(raw, request, LoginDraft)
 
         async def who(_: Request, before_lookup: BeforeLookup) -> Principal:
             return await self._authenticate_login(draft, before_lookup)
 
-        principal = await self.doors.known(request, who)
-        secret = cookies.secret_text(self.doors.service.random_bytes(cookies.BYTES))
-        async with self.doors.service.pool.acquire() as conn, transaction(conn):
+        principal = await self.pipeline.authenticate(request, who)
+        secret = cookies.encode_secret(self.pipeline.service.random_bytes(cookies.SECRET_BYTES))
+        async with self.pipeline.service.pool.acquire() as conn, transaction(conn):
             ends = await logins.create_login(
-                conn, digest=cookies.digest_of(secret), key_id=principal.key_id
+                conn, digest=cookies.digest_secret(secret), key_id=principal.key_id
             )
-            await note(conn, principal, request, "login.create")
+            await audit_login(conn, principal, request, "login.create")
             await self._end_login(conn, request)
-        response = answered(replace(principal, expires_at=ends), secret)
+        response = build_session_response(replace(principal, expires_at=ends), secret)
         cookies.set_cookie(response, request, secret)
         return response
 
@@ -112,23 +112,25 @@ class Session:
     ) -> Principal:
         match draft:
             case LoginDraft(key=str(key), ticket=None):
-                return await self.doors.admission.principal(f"Bearer {key}", before_lookup)
+                return await self.pipeline.admission.authenticate(f"Bearer {key}", before_lookup)
             case LoginDraft(key=None, ticket=str(ticket)):
                 before_lookup()
-                async with self.doors.service.pool.acquire() as conn:
-                    principal = await logins.redeem_ticket(conn, digest=cookies.digest_of(ticket))
+                async with self.pipeline.service.pool.acquire() as conn:
+                    principal = await logins.redeem_ticket(
+                        conn, digest=cookies.digest_secret(ticket)
+                    )
                 if principal is None:
                     raise Unauthenticated("this login link was used or is older than a minute")
                 return principal
             case _:
-                raise Refusal("invalid_input", "send either a key or a ticket")
+                raise ProblemError("invalid_input", "send either a key or a ticket")
 
     async def log_out(self, request: Request) -> Response:
-        secret = cookies.secret_of(request)
+        secret = cookies.read_secret(request)
         if secret is not None:
             cookies.refuse_foreign(request)
             cookies.refuse_forged(request, secret)
-            async with self.doors.service.pool.acquire() as conn, transaction(conn):
+            async with self.pipeline.service.pool.acquire() as conn, transaction(conn):
                 await self._end_login(conn, request)
         response = Response(status_code=204)
         cookies.clear_cookie(response, request)
@@ -136,17 +138,19 @@ class Session:
 
     async def _end_login(self, conn: Connection, request: Request) -> None:
         """End the login of the browser's cookie, if any."""
-        secret = cookies.secret_of(request)
+        secret = cookies.read_secret(request)
         if secret is None:
             return
-        digest = cookies.digest_of(secret)
+        digest = cookies.digest_secret(secret)
         principal = await logins.find_principal(conn, digest=digest)
         if await logins.end_login(conn, digest=digest) and principal is not None:
-            await note(conn, principal, request, "login.end")
+            await audit_login(conn, principal, request, "login.end")
         self.logins.admission.forget(digest)
 
 
-async def note(conn: Connection, principal: Principal, request: Request, action: str) -> None:
+async def audit_login(
+    conn: Connection, principal: Principal, request: Request, action: str
+) -> None:
     key_id = f"key_{principal.key_id.hex}"
     await audit.record_change(
         conn,
@@ -164,14 +168,14 @@ async def note(conn: Connection, principal: Principal, request: Request, action:
     )
 
 
-def answered(principal: Principal | None, secret: str) -> Response:
-    shown = None if principal is None else view(principal, secret)
+def build_session_response(principal: Principal | None, secret: str) -> Response:
+    shown = None if principal is None else build_session_view(principal, secret)
     return Response(
-        msgspec.json.encode(SessionAnswer(session=shown)), media_type="application/json"
+        msgspec.json.encode(SessionResponse(session=shown)), media_type="application/json"
     )
 
 
-def view(principal: Principal, secret: str) -> SessionView:
+def build_session_view(principal: Principal, secret: str) -> SessionView:
     permitted = ROLE_PERMISSIONS[principal.role]
     return SessionView(
         key_id=f"key_{principal.key_id.hex}",
@@ -179,10 +183,10 @@ def view(principal: Principal, secret: str) -> SessionView:
         tenant=principal.tenant,
         role=principal.role.value,
         user_id=principal.user_id,
-        expires_at=moment_or_none(principal.expires_at),
+        expires_at=format_optional_time(principal.expires_at),
         permissions=[
             permission.name.lower() for permission in Permission if permission in permitted
         ],
-        csrf_token=cookies.token_of(secret),
+        csrf_token=cookies.derive_csrf_token(secret),
         version=version("rota"),
     )

@@ -3,29 +3,29 @@
 from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.paging import Page, cursor, number_of, place_of
-from rota.api.resources.shared import audited, instant
-from rota.api.shapes.pieces import moment
-from rota.api.shapes.tenancy import AuditQuery, AuditView
-from rota.api.views import loaded
+from rota.api.paging import ListPage, read_cursor, read_number, write_cursor
+from rota.api.resources.common import parse_instant, write_audit_entry
+from rota.api.schemas.common import format_time
+from rota.api.schemas.tenancy import AuditQuery, AuditView
+from rota.api.views import load_json
 from rota.core.access import Permission
 from rota.store import audit
 from rota.store.audit import AuditEntry, AuditFilter
 
 
-def view(entry: AuditEntry) -> AuditView:
+def build_audit_view(entry: AuditEntry) -> AuditView:
     return AuditView(
         id=entry.id,
-        at=moment(entry.at),
+        at=format_time(entry.at),
         actor=entry.actor,
-        key_id=None if entry.key_id is None else identifiers.shown("key", entry.key_id),
+        key_id=None if entry.key_id is None else identifiers.format_id("key", entry.key_id),
         source=entry.source,
         origin=entry.origin,
         action=entry.action,
         thing=entry.thing,
         thing_id=entry.thing_id,
-        before=loaded(entry.before),
-        after=loaded(entry.after),
+        before=load_json(entry.before),
+        after=load_json(entry.after),
         request_id=entry.request_id,
     )
 
@@ -36,7 +36,7 @@ def view(entry: AuditEntry) -> AuditView:
     tag="audit",
     permission=Permission.MANAGE,
     query=AuditQuery,
-    answer=Page[AuditView],
+    answer=ListPage[AuditView],
     problems=("malformed_request",),
 )
 async def list_audit(call: Call) -> Reply:
@@ -46,7 +46,7 @@ async def list_audit(call: Call) -> Reply:
     """
     query: AuditQuery = call.query
     filters = [query.thing, query.thing_id, query.actor, query.action, query.since, query.until]
-    place = place_of(query.cursor, filters)
+    place = read_cursor(query.cursor, filters)
     found = await audit.list_entries(
         call.conn,
         tenant_id=call.tenant_id,
@@ -55,13 +55,15 @@ async def list_audit(call: Call) -> Reply:
             thing_id=query.thing_id,
             actor=query.actor,
             actions=None if query.action is None else (query.action,),
-            since=instant(query.since, "since"),
-            until=instant(query.until, "until"),
+            since=parse_instant(query.since, "since"),
+            until=parse_instant(query.until, "until"),
         ),
-        after=None if place is None else number_of(place),
+        after=None if place is None else read_number(place),
         limit=query.limit + 1,
     )
     data = found[: query.limit]
-    more = cursor(filters, [str(data[-1].id)]) if len(found) > query.limit else None
-    await audited(call, "audit.read", "audit", "log", {"number": len(data)})
-    return Reply(Page[AuditView](data=[view(entry) for entry in data], next_cursor=more))
+    more = write_cursor(filters, [str(data[-1].id)]) if len(found) > query.limit else None
+    await write_audit_entry(call, "audit.read", "audit", "log", {"number": len(data)})
+    return Reply(
+        ListPage[AuditView](data=[build_audit_view(entry) for entry in data], next_cursor=more)
+    )

@@ -2,11 +2,11 @@
 
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.paging import Page, cursor, place_of
-from rota.api.resources.shared import audited, expected_version
-from rota.api.shapes.pieces import moment
-from rota.api.shapes.runs import PageQuery
-from rota.api.shapes.tenancy import CalendarDraft, CalendarView
+from rota.api.paging import ListPage, read_cursor, write_cursor
+from rota.api.resources.common import read_expected_version, write_audit_entry
+from rota.api.schemas.common import format_time
+from rota.api.schemas.runs import PageQuery
+from rota.api.schemas.tenancy import CalendarDraft, CalendarView
 from rota.core.access import Permission
 from rota.core.errors import InvalidInput, NotFound, VersionChanged
 from rota.engine.submission.rescheduling import reschedule_followers
@@ -14,17 +14,17 @@ from rota.store import calendars, hints
 from rota.store.calendars import StoredCalendar
 
 
-def view(stored: StoredCalendar) -> CalendarView:
+def build_calendar_view(stored: StoredCalendar) -> CalendarView:
     return CalendarView(
         name=str(stored.plain["name"]),
         calendar=stored.plain,
         version=stored.version,
-        updated_at=moment(stored.updated_at),
+        updated_at=format_time(stored.updated_at),
     )
 
 
-def shown(stored: StoredCalendar, status: int | None = None) -> Reply:
-    return Reply(view(stored), status, headers={"ETag": f'"{stored.version}"'})
+def reply_calendar(stored: StoredCalendar, status: int | None = None) -> Reply:
+    return Reply(build_calendar_view(stored), status, headers={"ETag": f'"{stored.version}"'})
 
 
 @operation(
@@ -48,7 +48,7 @@ async def put_calendar(call: Call) -> Reply:
     if plain.setdefault("name", name) != name:
         expected = "must equal the name in the path, or be omitted"
         raise InvalidInput("calendar.name", plain["name"], expected)
-    wanted = expected_version(call)
+    wanted = read_expected_version(call)
     try:
         before = await calendars.get_calendar(call.conn, tenant_id=call.tenant_id, name=name)
     except NotFound:
@@ -56,17 +56,19 @@ async def put_calendar(call: Call) -> Reply:
             raise VersionChanged("calendar", wanted, 0) from None
         created = await calendars.create_calendar(call.conn, tenant_id=call.tenant_id, plain=plain)
         await _update_jobs(call, name)
-        await audited(call, "calendar.create", "calendar", name)
-        return shown(created, 201)
+        await write_audit_entry(call, "calendar.create", "calendar", name)
+        return reply_calendar(created, 201)
     replaced = await calendars.replace_calendar(
         call.conn,
         tenant_id=call.tenant_id,
         plain=plain,
         version=before.version if wanted is None else wanted,
     )
-    await audited(call, "calendar.update", "calendar", name, {"version": replaced.version})
+    await write_audit_entry(
+        call, "calendar.update", "calendar", name, {"version": replaced.version}
+    )
     await _update_jobs(call, name)
-    return shown(replaced)
+    return reply_calendar(replaced)
 
 
 async def _update_jobs(call: Call, name: str) -> None:
@@ -81,13 +83,13 @@ async def _update_jobs(call: Call, name: str) -> None:
     tag="calendars",
     permission=Permission.READ,
     query=PageQuery,
-    answer=Page[CalendarView],
+    answer=ListPage[CalendarView],
     problems=("malformed_request",),
 )
 async def list_calendars(call: Call) -> Reply:
     """List calendars by name."""
     query: PageQuery = call.query
-    place = place_of(query.cursor, ["calendars"])
+    place = read_cursor(query.cursor, ["calendars"])
     found = await calendars.list_calendars(
         call.conn,
         tenant_id=call.tenant_id,
@@ -97,8 +99,12 @@ async def list_calendars(call: Call) -> Reply:
     data = found[: query.limit]
     more = None
     if len(found) > query.limit:
-        more = cursor(["calendars"], [str(data[-1].plain["name"])])
-    return Reply(Page[CalendarView](data=[view(calendar) for calendar in data], next_cursor=more))
+        more = write_cursor(["calendars"], [str(data[-1].plain["name"])])
+    return Reply(
+        ListPage[CalendarView](
+            data=[build_calendar_view(calendar) for calendar in data], next_cursor=more
+        )
+    )
 
 
 @operation(
@@ -111,7 +117,9 @@ async def list_calendars(call: Call) -> Reply:
 async def get_calendar(call: Call) -> Reply:
     """Get a calendar."""
     name = call.params["name"]
-    return shown(await calendars.get_calendar(call.conn, tenant_id=call.tenant_id, name=name))
+    return reply_calendar(
+        await calendars.get_calendar(call.conn, tenant_id=call.tenant_id, name=name)
+    )
 
 
 @operation(
@@ -126,5 +134,5 @@ async def delete_calendar(call: Call) -> Reply:
     """Delete a calendar that no job uses."""
     name = call.params["name"]
     await calendars.delete_calendar(call.conn, tenant_id=call.tenant_id, name=name)
-    await audited(call, "calendar.delete", "calendar", name)
+    await write_audit_entry(call, "calendar.delete", "calendar", name)
     return Reply()

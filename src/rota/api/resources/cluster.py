@@ -9,8 +9,8 @@ import json
 from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.resources.shared import audited
-from rota.api.shapes.cluster import (
+from rota.api.resources.common import write_audit_entry
+from rota.api.schemas.cluster import (
     AllTenantsQuery,
     LimitsDraft,
     QueueCreated,
@@ -23,11 +23,11 @@ from rota.api.shapes.cluster import (
     Shards,
     ShardView,
     WorkerDrained,
-    Workers,
+    WorkerList,
     WorkersQuery,
     WorkerView,
 )
-from rota.api.shapes.pieces import moment, moment_or_none
+from rota.api.schemas.common import format_optional_time, format_time
 from rota.core.access import Permission
 from rota.core.errors import NotFound
 from rota.core.limits import GateLimits, RateLimit
@@ -56,7 +56,7 @@ async def list_queues(call: Call) -> Reply:
     found = await cluster_views.list_queues(
         call.conn, tenant_id=call.tenant_id, all_tenants=call.is_for_all_tenants
     )
-    return Reply(Queues(data=[queue_view(row) for row in found]))
+    return Reply(Queues(data=[build_queue_view(row) for row in found]))
 
 
 @operation(
@@ -81,11 +81,11 @@ async def create_queue(call: Call) -> Reply:
     known = await tenant_queues.find_queue(call.conn, tenant_id=call.tenant_id, name=name)
     await interning.intern_tenant_queues(call.conn, [pair])
     if known is None:
-        await audited(call, "queue.create", "queue", name)
+        await write_audit_entry(call, "queue.create", "queue", name)
     return Reply(QueueCreated(name=name), status=201 if known is None else 200)
 
 
-def queue_view(row: QueueRow) -> QueueView:
+def build_queue_view(row: QueueRow) -> QueueView:
     rate = None
     if row.rate_count is not None and row.rate_per is not None:
         rate = {
@@ -97,17 +97,17 @@ def queue_view(row: QueueRow) -> QueueView:
         name=row.name,
         is_paused=row.paused_at is not None,
         is_paused_for_all=row.is_paused_for_all,
-        paused_at=moment_or_none(row.paused_at),
+        paused_at=format_optional_time(row.paused_at),
         max=row.most,
         rate=rate,
         waiting=row.waiting,
         later=row.later,
         running=row.running,
-        oldest_waiting_since=moment_or_none(row.oldest_at),
+        oldest_waiting_since=format_optional_time(row.oldest_at),
     )
 
 
-async def known_queue(call: Call) -> int:
+async def find_queue(call: Call) -> int:
     """Find the queue in the path, without creating it. A queue that only other tenants use is not
     found.
     """
@@ -157,7 +157,7 @@ async def resume_queue(call: Call) -> Reply:
 
 
 async def _set_paused(call: Call, *, paused: bool) -> Reply:
-    queue_id, name, for_all = await known_queue(call), call.params["queue"], call.is_for_all_tenants
+    queue_id, name, for_all = await find_queue(call), call.params["queue"], call.is_for_all_tenants
     if for_all:
         await gates.pause_queue(call.conn, queue_id, paused=paused, by=call.actor)
     else:
@@ -165,7 +165,7 @@ async def _set_paused(call: Call, *, paused: bool) -> Reply:
             call.conn, tenant_id=call.tenant_id, queue_id=queue_id, paused=paused, by=call.actor
         )
     action = "queue.pause" if paused else "queue.resume"
-    await audited(call, action, "queue", name, {"all_tenants": for_all})
+    await write_audit_entry(call, action, "queue", name, {"all_tenants": for_all})
     if not paused:
         call.hints.add(hints.RUNS_CHANNEL)
     return Reply(QueueState(name=name, is_paused=paused, is_for_all=for_all))
@@ -188,7 +188,7 @@ async def limit_queue(call: Call) -> Reply:
     An omitted limit is removed. The limits apply to your tenant's runs; with a platform key to the
     runs of all tenants together, unless `all_tenants=false`. If both are set, both apply.
     """
-    queue_id, draft = await known_queue(call), call.body
+    queue_id, draft = await find_queue(call), call.body
     rate = None
     if draft.rate is not None:
         per = durations.parse(draft.rate.per, field="rate.per")
@@ -204,7 +204,7 @@ async def limit_queue(call: Call) -> Reply:
             call.conn, tenant_id=call.tenant_id, queue_id=queue_id, limits=limits
         )
     change = {"max": draft.max, "all_tenants": for_all}
-    await audited(call, "queue.limit", "queue", call.params["queue"], change)
+    await write_audit_entry(call, "queue.limit", "queue", call.params["queue"], change)
     call.hints.add(hints.RUNS_CHANNEL)
     return Reply()
 
@@ -215,7 +215,7 @@ async def limit_queue(call: Call) -> Reply:
     tag="cluster",
     permission=Permission.READ,
     query=WorkersQuery,
-    answer=Workers,
+    answer=WorkerList,
 )
 async def list_workers(call: Call) -> Reply:
     """List the workers that execute runs of your tenant, with their kinds, queues and load.
@@ -228,20 +228,20 @@ async def list_workers(call: Call) -> Reply:
         call.conn, tenant=tenant, with_dead=call.query.with_dead
     )
     return Reply(
-        Workers(
+        WorkerList(
             data=[
                 WorkerView(
-                    worker_id=identifiers.shown("wrk", row.id),
+                    worker_id=identifiers.format_id("wrk", row.id),
                     name=row.name,
                     is_alive=row.is_alive,
                     is_draining=row.draining,
                     slots=row.slots,
                     running=row.running,
                     queues=row.queues,
-                    tenants=shown_tenants(row.serves, tenant),
+                    tenants=list_served_tenants(row.serves, tenant),
                     kinds=row.kinds,
-                    started_at=moment(row.started_at),
-                    beat_at=moment(row.beat_at),
+                    started_at=format_time(row.started_at),
+                    beat_at=format_time(row.beat_at),
                 )
                 for row in found
             ]
@@ -249,7 +249,7 @@ async def list_workers(call: Call) -> Reply:
     )
 
 
-def shown_tenants(serves: str | None, tenant: str | None) -> list[str]:
+def list_served_tenants(serves: str | None, tenant: str | None) -> list[str]:
     """Return the tenants that a worker serves; a tenant sees only `*` or its own name."""
     if serves is None:
         return [EVERY_TENANT]
@@ -276,12 +276,12 @@ async def drain_worker(call: Call) -> Reply:
     The worker learns of it with its next heartbeat and claims no more runs. Its current runs have
     `worker.drain` to finish. Draining cannot be undone; start another worker instead.
     """
-    session_id = identifiers.read("worker_id", call.params["worker_id"])
+    session_id = identifiers.parse_id("worker_id", call.params["worker_id"])
     drained = await sessions.drain_session(call.conn, session_id)
     if drained is None:
         raise NotFound("worker", call.params["worker_id"])
-    worker_id = identifiers.shown("wrk", drained.id)
-    await audited(call, "worker.drain", "worker", worker_id, {"name": drained.name})
+    worker_id = identifiers.format_id("wrk", drained.id)
+    await write_audit_entry(call, "worker.drain", "worker", worker_id, {"name": drained.name})
     return Reply(WorkerDrained(worker_id=worker_id, name=drained.name, is_draining=True))
 
 
@@ -293,11 +293,11 @@ async def list_schedulers(call: Call) -> Reply:
         Schedulers(
             data=[
                 SchedulerView(
-                    scheduler_id=identifiers.shown("sch", row.id),
+                    scheduler_id=identifiers.format_id("sch", row.id),
                     name=row.name,
                     is_draining=row.draining,
-                    started_at=moment(row.started_at),
-                    beat_at=moment(row.beat_at),
+                    started_at=format_time(row.started_at),
+                    beat_at=format_time(row.beat_at),
                     shards=row.shards,
                 )
                 for row in found
@@ -317,7 +317,7 @@ async def list_shards(call: Call) -> Reply:
                     shard=row.id,
                     scheduler=row.scheduler,
                     epoch=row.epoch,
-                    expires_at=moment_or_none(row.expires_at),
+                    expires_at=format_optional_time(row.expires_at),
                 )
                 for row in found
             ]

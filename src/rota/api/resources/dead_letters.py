@@ -7,13 +7,19 @@ from typing import Any, Final
 from uuid import UUID
 
 from rota.api import identifiers
-from rota.api.bulk import bulk_filter, counted_reply, done_reply, needed
+from rota.api.bulk_requests import (
+    build_count_reply,
+    build_done_reply,
+    build_run_filter,
+    require_token,
+)
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.paging import Page
-from rota.api.resources.runs import filter_of, listed
-from rota.api.resources.shared import audited, instant
-from rota.api.shapes.dead_letters import (
+from rota.api.paging import ListPage
+from rota.api.resources.common import parse_instant, write_audit_entry
+from rota.api.resources.runs import build_filter, reply_run_page
+from rota.api.schemas.common import format_time
+from rota.api.schemas.dead_letters import (
     DeadGroupDetail,
     DeadGroupJob,
     DeadGroupQuery,
@@ -22,9 +28,14 @@ from rota.api.shapes.dead_letters import (
     DeadGroupView,
     DeadLettersQuery,
 )
-from rota.api.shapes.pieces import moment
-from rota.api.shapes.runs import BulkDone, BulkDraft, EditManyDraft, ReplayManyDraft, RunView
-from rota.api.views import run_detail
+from rota.api.schemas.runs import (
+    BulkActionResult,
+    BulkDraft,
+    EditManyDraft,
+    ReplayManyDraft,
+    RunView,
+)
+from rota.api.views import build_run_detail
 from rota.core.access import Permission
 from rota.core.bulk_operations import BulkRunFilter
 from rota.core.errors import InvalidInput, NotFound
@@ -36,7 +47,7 @@ from rota.store import dead_letters, hints, run_views
 from rota.store.dead_letters import DeadGroup
 
 # The default period of groups.
-LATELY: Final = timedelta(days=30)
+DEFAULT_GROUP_RANGE: Final = timedelta(days=30)
 
 
 @operation(
@@ -45,21 +56,21 @@ LATELY: Final = timedelta(days=30)
     tag="dead letters",
     permission=Permission.READ,
     query=DeadLettersQuery,
-    answer=Page[RunView],
+    answer=ListPage[RunView],
     problems=("malformed_request", "not_found"),
 )
 async def list_dead_letters(call: Call) -> Reply:
     """List dead letters: runs that are dead, lost or quarantined."""
     query: DeadLettersQuery = call.query
-    chosen, filters = filter_of(query)
+    chosen, filters = build_filter(query)
     chosen = replace(
         chosen,
         fingerprint=query.fingerprint,
-        ended_after=instant(query.ended_after, "ended_after"),
-        ended_before=instant(query.ended_before, "ended_before"),
+        ended_after=parse_instant(query.ended_after, "ended_after"),
+        ended_before=parse_instant(query.ended_before, "ended_before"),
     )
     filters += [query.fingerprint, query.ended_after, query.ended_before]
-    return await listed(call, chosen, ["dead", *filters], dead=True)
+    return await reply_run_page(call, chosen, ["dead", *filters], dead=True)
 
 
 @operation(
@@ -72,13 +83,13 @@ async def list_dead_letters(call: Call) -> Reply:
 )
 async def list_dead_groups(call: Call) -> Reply:
     """List dead letters grouped by task and error, most recent first."""
-    which, span = group_filter(call, kind=call.query.kind)
+    which, span = build_group_filter(call, kind=call.query.kind)
     found = await dead_letters.list_groups(
         call.conn, which, tenant_id=call.tenant_id, limit=call.query.limit
     )
     return Reply(
         DeadGroups(
-            data=[DeadGroupView(**group_fields(group)) for group in found],
+            data=[DeadGroupView(**build_group_fields(group)) for group in found],
             is_partial=any(group.is_partial for group in found),
             **span,
         )
@@ -97,7 +108,7 @@ async def list_dead_groups(call: Call) -> Reply:
 async def get_dead_group(call: Call) -> Reply:
     """Get a group of dead letters with its newest run."""
     kind, fingerprint = call.params["kind"], call.params["fingerprint"]
-    which, span = group_filter(call, kind=kind, fingerprint=fingerprint)
+    which, span = build_group_filter(call, kind=kind, fingerprint=fingerprint)
     group = await dead_letters.get_group(call.conn, which, tenant_id=call.tenant_id)
     sample = None
     if group is not None:
@@ -108,34 +119,34 @@ async def get_dead_group(call: Call) -> Reply:
         raise NotFound("dead letter group", f"{kind} {fingerprint}")
     return Reply(
         DeadGroupDetail(
-            **group_fields(group),
+            **build_group_fields(group),
             **span,
             is_partial=group.is_partial,
-            sample=run_detail(sample),
+            sample=build_run_detail(sample),
         )
     )
 
 
-def group_filter(
+def build_group_filter(
     call: Call, *, kind: str | None, fingerprint: str | None = None
 ) -> tuple[BulkRunFilter, dict[str, Any]]:
     """Return the filter of the query, and its period for the response. The end defaults to now,
     inclusive.
     """
     query: DeadGroupQuery = call.query
-    since = instant(query.since, "since") or call.now - LATELY
-    until = instant(query.until, "until") or call.now + MICROSECOND
+    since = parse_instant(query.since, "since") or call.now - DEFAULT_GROUP_RANGE
+    until = parse_instant(query.until, "until") or call.now + MICROSECOND
     which = BulkRunFilter(
-        job_id=None if query.job_id is None else identifiers.read("job_id", query.job_id),
+        job_id=None if query.job_id is None else identifiers.parse_id("job_id", query.job_id),
         kind=kind,
         fingerprint=fingerprint,
         since=since,
         until=until,
     )
-    return which, {"since": moment(since), "until": moment(until)}
+    return which, {"since": format_time(since), "until": format_time(until)}
 
 
-def group_fields(group: DeadGroup) -> dict[str, Any]:
+def build_group_fields(group: DeadGroup) -> dict[str, Any]:
     return {
         "kind": group.kind,
         "error_type": group.type,
@@ -143,20 +154,22 @@ def group_fields(group: DeadGroup) -> dict[str, Any]:
         "frame": group.frame,
         "fingerprint": group.fingerprint,
         "count": group.number,
-        "first_seen": moment(group.first_at),
-        "last_seen": moment(group.last_at),
+        "first_seen": format_time(group.first_at),
+        "last_seen": format_time(group.last_at),
         "counts_per_hour": group.counts_per_hour(),
         "versions": group.versions,
         "jobs": [
             DeadGroupJob(
-                job_id=None if job["job_id"] is None else identifiers.job(UUID(job["job_id"])),
+                job_id=None
+                if job["job_id"] is None
+                else identifiers.format_job_id(UUID(job["job_id"])),
                 job_name=job["name"],
                 count=job["count"],
             )
             for job in json.loads(group.jobs)
         ],
         "job_count": group.job_count,
-        "sample_run_id": identifiers.run(group.sample_id),
+        "sample_run_id": identifiers.format_run_id(group.sample_id),
     }
 
 
@@ -166,7 +179,7 @@ def group_fields(group: DeadGroup) -> dict[str, Any]:
     tag="dead letters",
     permission=Permission.OPERATE,
     body=ReplayManyDraft,
-    answer=BulkDone,
+    answer=BulkActionResult,
     example={"filter": {"error": "TimeoutError"}, "dry_run": True},
 )
 async def replay_dead_letters(call: Call) -> Reply:
@@ -174,23 +187,23 @@ async def replay_dead_letters(call: Call) -> Reply:
 
     A dry run returns the count and a confirmation token.
     """
-    which, token = bulk_filter(call.body), call.body.token
+    which, token = build_run_filter(call.body), call.body.token
     if call.body.dry_run:
         counted = await requeue.count_dead_letters(
             call.conn, which, action=requeue.REQUEUE_ACTION, tenant_id=call.tenant_id, now=call.now
         )
-        return counted_reply(counted)
+        return build_count_reply(counted)
     done = await requeue.requeue_dead_letters(
         call.conn,
         which,
         tenant_id=call.tenant_id,
-        token=needed(token),
+        token=require_token(token),
         by=call.actor,
-        pace=pace_of(call.body),
+        pace=build_pace(call.body),
     )
-    await audited(call, "dead.replay", "run", "many", {"number": len(done.ids)})
+    await write_audit_entry(call, "dead.replay", "run", "many", {"number": len(done.ids)})
     call.hints.add(hints.RUNS_CHANNEL)
-    return done_reply(done)
+    return build_done_reply(done)
 
 
 @operation(
@@ -199,7 +212,7 @@ async def replay_dead_letters(call: Call) -> Reply:
     tag="dead letters",
     permission=Permission.OPERATE,
     body=EditManyDraft,
-    answer=BulkDone,
+    answer=BulkActionResult,
     example={"filter": {"error": "TimeoutError"}, "patch": {"timeout": 60}, "dry_run": True},
 )
 async def edit_dead_letters(call: Call) -> Reply:
@@ -207,7 +220,7 @@ async def edit_dead_letters(call: Call) -> Reply:
 
     A dry run returns the count and a confirmation token.
     """
-    which, token = bulk_filter(call.body), call.body.token
+    which, token = build_run_filter(call.body), call.body.token
     if call.body.dry_run:
         counted = await requeue.count_dead_letters(
             call.conn,
@@ -216,24 +229,24 @@ async def edit_dead_letters(call: Call) -> Reply:
             tenant_id=call.tenant_id,
             now=call.now,
         )
-        return counted_reply(counted)
+        return build_count_reply(counted)
     if not call.body.patch:
         raise InvalidInput("patch", {}, "expected an object with at least one field to change")
     edit = PayloadEdit(
         patch=call.body.patch,
         by=call.actor,
         new_id=call.service.new_id,
-        pace=pace_of(call.body),
+        pace=build_pace(call.body),
     )
     done = await dead_letter_edits.requeue_edited(
-        call.conn, which, edit, tenant_id=call.tenant_id, token=needed(token)
+        call.conn, which, edit, tenant_id=call.tenant_id, token=require_token(token)
     )
-    await audited(call, "dead.edit", "run", "many", {"number": len(done.ids)})
+    await write_audit_entry(call, "dead.edit", "run", "many", {"number": len(done.ids)})
     call.hints.add(hints.RUNS_CHANNEL)
-    return done_reply(done)
+    return build_done_reply(done)
 
 
-def pace_of(draft: ReplayManyDraft) -> RequeuePace:
+def build_pace(draft: ReplayManyDraft) -> RequeuePace:
     if draft.per_minute is None:
         return REQUEUE_AT_ONCE
     return RequeuePace(
@@ -247,7 +260,7 @@ def pace_of(draft: ReplayManyDraft) -> RequeuePace:
     tag="dead letters",
     permission=Permission.OPERATE,
     body=BulkDraft,
-    answer=BulkDone,
+    answer=BulkActionResult,
     example={"filter": {"error": "TimeoutError"}, "dry_run": True},
 )
 async def drop_dead_letters(call: Call) -> Reply:
@@ -255,17 +268,17 @@ async def drop_dead_letters(call: Call) -> Reply:
 
     The runs stay in the history. A dry run returns the count and a confirmation token.
     """
-    which, token = bulk_filter(call.body), call.body.token
+    which, token = build_run_filter(call.body), call.body.token
     if call.body.dry_run:
         counted = await requeue.count_dead_letters(
             call.conn, which, action=requeue.DROP_ACTION, tenant_id=call.tenant_id, now=call.now
         )
-        return counted_reply(counted)
+        return build_count_reply(counted)
     done = await requeue.drop_dead_letters(
-        call.conn, which, tenant_id=call.tenant_id, token=needed(token), by=call.actor
+        call.conn, which, tenant_id=call.tenant_id, token=require_token(token), by=call.actor
     )
-    await audited(call, "dead.drop", "run", "many", {"number": len(done.ids)})
-    return done_reply(done)
+    await write_audit_entry(call, "dead.drop", "run", "many", {"number": len(done.ids)})
+    return build_done_reply(done)
 
 
 @operation(
@@ -281,9 +294,9 @@ async def drop_dead_letter(call: Call) -> Reply:
 
     The run stays in the history.
     """
-    run_id = identifiers.read("run_id", call.params["run_id"])
+    run_id = identifiers.parse_id("run_id", call.params["run_id"])
     await requeue.drop_dead_letter(
         call.conn, tenant_id=call.tenant_id, run_id=run_id, by=call.actor
     )
-    await audited(call, "dead.drop", "run", identifiers.run(run_id))
+    await write_audit_entry(call, "dead.drop", "run", identifiers.format_run_id(run_id))
     return Reply()

@@ -11,22 +11,22 @@ from starlette.requests import Request
 
 from rota.api import identifiers
 from rota.api.call import Call, Reply
-from rota.api.gathering import GoAlone
+from rota.api.commit_batching import NotBatchable
 from rota.api.operations import operation
-from rota.api.paging import Page, cursor, place_of
-from rota.api.problems import Refusal
-from rota.api.reading import decode_body
-from rota.api.resources.shared import audited, instant
-from rota.api.shapes.events import (
+from rota.api.paging import ListPage, read_cursor, write_cursor
+from rota.api.problems import ProblemError
+from rota.api.request_decoding import decode_body
+from rota.api.resources.common import parse_instant, write_audit_entry
+from rota.api.schemas.common import format_time
+from rota.api.schemas.events import (
+    EventReceipt,
+    EventReceipts,
+    EventReplayResult,
     EventsQuery,
     EventsReplayDraft,
-    EventsTaken,
-    EventTaken,
     EventView,
     MatchView,
-    Replayed,
 )
-from rota.api.shapes.pieces import moment
 from rota.contract import cloudevents
 from rota.contract.event import EventAttributes, EventsDraft
 from rota.core.access import Permission
@@ -41,7 +41,7 @@ from rota.store import events, hints
 from rota.store.events import EventRow
 
 # A thousand events of typical size.
-LARGEST: Final = 8_000_000
+EVENTS_BODY_BYTES_MAX: Final = 8_000_000
 
 
 def read_events(raw: bytes, request: Request) -> list[NewEvent]:
@@ -56,43 +56,43 @@ def read_events(raw: bytes, request: Request) -> list[NewEvent]:
         return [cloudevents.read_binary(request.headers, data)]
     if media.startswith("application/cloudevents"):
         wanted = f"{cloudevents.STRUCTURED_MEDIA_TYPE} or {cloudevents.BATCH_MEDIA_TYPE}"
-        raise Refusal("unsupported_media_type", f"send CloudEvents as {wanted}")
-    return own_events(decode_body(raw, request, EventsDraft))
+        raise ProblemError("unsupported_media_type", f"send CloudEvents as {wanted}")
+    return convert_events(decode_body(raw, request, EventsDraft))
 
 
-def own_events(draft: EventsDraft) -> list[NewEvent]:
+def convert_events(draft: EventsDraft) -> list[NewEvent]:
     has_single = any(getattr(draft, name) is not UNSET for name in EVENT_ATTRIBUTES)
     if draft.events is UNSET:
         if draft.type is UNSET:
             raise InvalidInput("type", None, "required; or send several events in `events`")
-        return [own_event(draft.type, draft, "time")]
+        return [convert_event(draft.type, draft, "time")]
     if has_single:
         raise InvalidInput("events", "both", "expected either one event, or several in `events`")
     return [
-        own_event(event.type, event, f"events[{index}].time")
+        convert_event(event.type, event, f"events[{index}].time")
         for index, event in enumerate(draft.events)
     ]
 
 
-def own_event(kind: str, given: EventAttributes, field: str) -> NewEvent:
+def convert_event(kind: str, draft: EventAttributes, field: str) -> NewEvent:
     attributes = {
         name: value
         for name in ("source", "id", "subject", "data")
-        if (value := getattr(given, name)) is not UNSET
+        if (value := getattr(draft, name)) is not UNSET
     }
-    time = None if given.time is UNSET else moments.parse(given.time, field=field)
+    time = None if draft.time is UNSET else moments.parse(draft.time, field=field)
     return NewEvent(type=kind, time=time, **attributes)
 
 
-async def send_event_gathered(call: Call) -> Reply:
+async def send_event_batched(call: Call) -> Reply:
     """Send a single event in a shared commit with concurrent requests."""
     if len(call.body) != 1:
-        raise GoAlone
+        raise NotBatchable
     event = check_event(call.body[0], event_id=call.service.new_id(), now=call.now)
-    taken, reply = await call.service.gathered.events.submit(call, event, told_alone)
+    taken, reply = await call.service.batchers.events.submit(call, event, reply_event)
     if taken.run_ids and not taken.is_duplicate:
         call.hints.add(hints.RUNS_CHANNEL)
-        call.made(taken.run_ids)
+        call.link_runs(taken.run_ids)
     return reply
 
 
@@ -107,11 +107,11 @@ async def send_event_gathered(call: Call) -> Reply:
         cloudevents.STRUCTURED_MEDIA_TYPE: {"type": "object"},
         cloudevents.BATCH_MEDIA_TYPE: {"type": "array"},
     },
-    answer=EventsTaken,
+    answer=EventReceipts,
     status=202,
-    largest_body=LARGEST,
+    body_bytes_max=EVENTS_BODY_BYTES_MAX,
     problems=("quota_exceeded",),
-    gathered=send_event_gathered,
+    handle_batched=send_event_batched,
     example={
         "type": "order.paid",
         "source": "shop",
@@ -137,26 +137,26 @@ async def send_events(call: Call) -> Reply:
         raise
     if taken.new_run_ids:
         call.hints.add(hints.RUNS_CHANNEL)
-        call.made(taken.new_run_ids)
-    return Reply(taken_view(taken.events))
+        call.link_runs(taken.new_run_ids)
+    return Reply(build_received_view(taken.events))
 
 
-def told_alone(event: IngestedEvent) -> Reply:
-    return Reply(taken_view([event]))
+def reply_event(event: IngestedEvent) -> Reply:
+    return Reply(build_received_view([event]))
 
 
-def taken_view(events: Sequence[IngestedEvent]) -> EventsTaken:
+def build_received_view(events: Sequence[IngestedEvent]) -> EventReceipts:
     duplicates = sum(event.is_duplicate for event in events)
-    return EventsTaken(
+    return EventReceipts(
         taken=len(events) - duplicates,
         duplicates=duplicates,
         events=[
-            EventTaken(
-                event_id=identifiers.shown("evt", event.event_id),
+            EventReceipt(
+                event_id=identifiers.format_id("evt", event.event_id),
                 source=event.source,
                 id=event.id,
                 duplicate=event.is_duplicate,
-                run_ids=[identifiers.run(run_id) for run_id in event.run_ids],
+                run_ids=[identifiers.format_run_id(run_id) for run_id in event.run_ids],
             )
             for event in events
         ],
@@ -169,7 +169,7 @@ def taken_view(events: Sequence[IngestedEvent]) -> EventsTaken:
     tag="events",
     permission=Permission.READ,
     query=EventsQuery,
-    answer=Page[EventView],
+    answer=ListPage[EventView],
     problems=("malformed_request", "not_found"),
 )
 async def list_events(call: Call) -> Reply:
@@ -178,14 +178,14 @@ async def list_events(call: Call) -> Reply:
     which = ReplayFilter(
         type=query.type,
         source=query.source,
-        since=instant(query.since, "since"),
-        until=instant(query.until, "until"),
+        since=parse_instant(query.since, "since"),
+        until=parse_instant(query.until, "until"),
     )
     filters = ["events", which.to_values()]
     wanted = build_range(which)
-    place = place_of(query.cursor, filters)
+    place = read_cursor(query.cursor, filters)
     if place is not None:
-        after = identifiers.read("event_id", place[0])
+        after = identifiers.parse_id("event_id", place[0])
         wanted = replace(wanted, before=min(wanted.before, after))
     rows = await events.list_events(
         call.conn, wanted, tenant_id=call.tenant_id, limit=query.limit + 1
@@ -193,10 +193,10 @@ async def list_events(call: Call) -> Reply:
     shown = rows[: query.limit]
     more = None
     if len(rows) > query.limit:
-        more = cursor(filters, [identifiers.shown("evt", shown[-1].id)])
-    names = await names_of(call, shown)
-    data = [event_view(row, names) for row in shown]
-    return Reply(Page[EventView](data=data, next_cursor=more))
+        more = write_cursor(filters, [identifiers.format_id("evt", shown[-1].id)])
+    names = await read_job_names(call, shown)
+    data = [build_event_view(row, names) for row in shown]
+    return Reply(ListPage[EventView](data=data, next_cursor=more))
 
 
 @operation(
@@ -207,9 +207,9 @@ async def get_event(call: Call) -> Reply:
 
     For a job that did not run, the result says why.
     """
-    event_id = identifiers.read("event_id", call.params["event_id"])
+    event_id = identifiers.parse_id("event_id", call.params["event_id"])
     row = await events.read_event(call.conn, event_id, tenant_id=call.tenant_id)
-    return Reply(event_view(row, await names_of(call, [row])))
+    return Reply(build_event_view(row, await read_job_names(call, [row])))
 
 
 @operation(
@@ -218,7 +218,7 @@ async def get_event(call: Call) -> Reply:
     tag="events",
     permission=Permission.OPERATE,
     body=EventsReplayDraft,
-    answer=Replayed,
+    answer=EventReplayResult,
     problems=("conflict", "quota_exceeded", "not_found"),
     example={"filter": {"type": "order.paid"}, "dry_run": True},
 )
@@ -232,15 +232,15 @@ async def replay_events(call: Call) -> Reply:
     which = ReplayFilter(
         type=fields.type,
         source=fields.source,
-        since=instant(fields.since, "filter.since"),
-        until=instant(fields.until, "filter.until"),
-        job_id=None if fields.job_id is None else identifiers.read("job_id", fields.job_id),
+        since=parse_instant(fields.since, "filter.since"),
+        until=parse_instant(fields.until, "filter.until"),
+        job_id=None if fields.job_id is None else identifiers.parse_id("job_id", fields.job_id),
     )
     if draft.dry_run:
         counted = await event_replay.count_events(
             call.conn, which, tenant_id=call.tenant_id, now=call.now
         )
-        return Reply(Replayed(matched=counted.found, done=0, runs=0, token=counted.token))
+        return Reply(EventReplayResult(matched=counted.found, done=0, runs=0, token=counted.token))
     if draft.token is None:
         raise InvalidInput(
             "token", None, "required; send the token of a dry run with the same filter"
@@ -249,42 +249,44 @@ async def replay_events(call: Call) -> Reply:
         call.conn, which, tenant_id=call.tenant_id, token=draft.token, now=call.now
     )
     details = {"events": done.events, "runs": len(done.new_run_ids)}
-    await audited(call, "events.replay", "event", "many", details)
+    await write_audit_entry(call, "events.replay", "event", "many", details)
     if done.new_run_ids:
         call.hints.add(hints.RUNS_CHANNEL)
-    answer = Replayed(matched=done.events, done=done.events, runs=len(done.new_run_ids), token=None)
+    answer = EventReplayResult(
+        matched=done.events, done=done.events, runs=len(done.new_run_ids), token=None
+    )
     return Reply(answer)
 
 
-async def names_of(call: Call, rows: list[EventRow]) -> Mapping[UUID, str]:
+async def read_job_names(call: Call, rows: list[EventRow]) -> Mapping[UUID, str]:
     """Read the names of the jobs that the events matched."""
     ids = {UUID(match["job_id"]) for row in rows for match in json.loads(row.matches)}
     return await events.read_job_names(call.conn, sorted(ids), tenant_id=call.tenant_id)
 
 
-def event_view(row: EventRow, names: Mapping[UUID, str]) -> EventView:
+def build_event_view(row: EventRow, names: Mapping[UUID, str]) -> EventView:
     body = json.loads(row.body)
     return EventView(
-        event_id=identifiers.shown("evt", row.id),
+        event_id=identifiers.format_id("evt", row.id),
         type=row.type,
         source=row.source,
         id=body["id"],
         time=body["time"],
         subject=body["subject"],
-        received_at=moment(row.received_at),
+        received_at=format_time(row.received_at),
         data=body["data"],
         attributes={name: value for name, value in body.items() if name not in EVENT_ATTRIBUTES},
-        matches=[match_view(match, names) for match in json.loads(row.matches)],
+        matches=[build_match_view(match, names) for match in json.loads(row.matches)],
     )
 
 
-def match_view(told: dict[str, Any], names: Mapping[UUID, str]) -> MatchView:
-    job_id = UUID(told["job_id"])
+def build_match_view(match: dict[str, Any], names: Mapping[UUID, str]) -> MatchView:
+    job_id = UUID(match["job_id"])
     return MatchView(
-        job_id=identifiers.job(job_id),
+        job_id=identifiers.format_job_id(job_id),
         job_name=names.get(job_id),
-        outcome=told["outcome"],
-        run_id=None if "run_id" not in told else identifiers.run(UUID(told["run_id"])),
-        why=told.get("why"),
-        replay=told.get("replay"),
+        outcome=match["outcome"],
+        run_id=None if "run_id" not in match else identifiers.format_run_id(UUID(match["run_id"])),
+        why=match.get("why"),
+        replay=match.get("replay"),
     )

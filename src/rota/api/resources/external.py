@@ -9,13 +9,13 @@ from typing import Final
 from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.resources.shared import audited
-from rota.api.shapes.external import (
-    ExternalAnswer,
+from rota.api.resources.common import write_audit_entry
+from rota.api.schemas.external import (
     ExternalDraft,
     ExternalEnd,
     ExternalRun,
-    ExternalWord,
+    ExternalRunReport,
+    ExternalRunState,
 )
 from rota.core.access import Permission
 from rota.core.errors import LeaseLost, NotFound
@@ -64,12 +64,14 @@ async def begin_external_run(call: Call) -> Reply:
     begun = await external_runs.start_external_run(
         call.conn, outside, now=call.now, new_id=call.service.new_id
     )
-    call.made([begun.run_id])
-    run_id = identifiers.run(begun.run_id)
-    await audited(call, "run.begin", "run", run_id, {"job": outside.job, "host": outside.host})
+    call.link_runs([begun.run_id])
+    run_id = identifiers.format_run_id(begun.run_id)
+    await write_audit_entry(
+        call, "run.begin", "run", run_id, {"job": outside.job, "host": outside.host}
+    )
     return Reply(
         ExternalRun(
-            job_id=identifiers.job(begun.job_id),
+            job_id=identifiers.format_job_id(begun.job_id),
             run_id=run_id,
             lease_seconds=int(EXTERNAL_LEASE.total_seconds()),
             log_url=f"/v1/runs/{run_id}/logs",
@@ -82,18 +84,18 @@ async def begin_external_run(call: Call) -> Reply:
     "/v1/runs/{run_id}/external",
     tag="runs",
     permission=Permission.DEFINE,
-    body=ExternalWord,
-    answer=ExternalAnswer,
+    body=ExternalRunReport,
+    answer=ExternalRunState,
     scope="platform",
     problems=("conflict",),
     example={"output": [{"seq": 0, "text": "12 tables\n"}]},
 )
 async def tell_external_run(call: Call) -> Reply:
     """Report that an external run continues, with its new output."""
-    report = await read(call, call.body)
+    report = await read_report(call, call.body)
     cancel = await external_runs.record_report(call.conn, report, now=call.now)
     status = "cancelling" if cancel else "running"
-    answer = ExternalAnswer(run_id=call.params["run_id"], cancel=cancel, status=status)
+    answer = ExternalRunState(run_id=call.params["run_id"], cancel=cancel, status=status)
     return Reply(answer)
 
 
@@ -103,7 +105,7 @@ async def tell_external_run(call: Call) -> Reply:
     tag="runs",
     permission=Permission.DEFINE,
     body=ExternalEnd,
-    answer=ExternalAnswer,
+    answer=ExternalRunState,
     scope="platform",
     problems=("conflict",),
     example={"exit_code": 0},
@@ -111,7 +113,7 @@ async def tell_external_run(call: Call) -> Reply:
 async def end_external_run(call: Call) -> Reply:
     """End an external run with its exit code."""
     draft: ExternalEnd = call.body
-    report = await read(call, draft)
+    report = await read_report(call, draft)
     why = draft.why or f"exit code {draft.exit_code}"
     state = await external_runs.finish_external_run(
         call.conn,
@@ -120,13 +122,13 @@ async def end_external_run(call: Call) -> Reply:
         reason=why.replace("\x00", "\ufffd"),
         now=call.now,
     )
-    answer = ExternalAnswer(run_id=call.params["run_id"], cancel=False, status=state.value)
+    answer = ExternalRunState(run_id=call.params["run_id"], cancel=False, status=state.value)
     return Reply(answer)
 
 
-async def read(call: Call, word: ExternalWord) -> ExternalReport:
+async def read_report(call: Call, draft: ExternalRunReport) -> ExternalReport:
     """Read a report of an external run; the run must belong to the caller's tenant."""
-    run_id = identifiers.read("run_id", call.params["run_id"])
+    run_id = identifiers.parse_id("run_id", call.params["run_id"])
     row = await run_views.get_run(call.conn, tenant_id=call.tenant_id, run_id=run_id)
     if row is None:
         raise NotFound("run", call.params["run_id"])
@@ -140,6 +142,6 @@ async def read(call: Call, word: ExternalWord) -> ExternalReport:
         ExternalOutput(
             piece.seq, STREAMS[piece.stream], piece.text.encode(errors="replace").decode()
         )
-        for piece in word.output
+        for piece in draft.output
     ]
     return ExternalReport(run_id, row.session_id, output)

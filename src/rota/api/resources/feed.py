@@ -12,8 +12,8 @@ import msgspec
 from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.problems import Refusal
-from rota.api.shapes.pieces import moment
+from rota.api.problems import ProblemError
+from rota.api.schemas.common import format_time
 from rota.api.streams import EVENT_STREAM, STREAM_TIMEOUT_S
 from rota.core.access import Permission
 from rota.core.errors import InvalidInput
@@ -36,7 +36,7 @@ async def follow_feed(call: Call) -> Reply:
     """
     feed = call.service.feed
     if feed is None:
-        raise Refusal(
+        raise ProblemError(
             "unavailable",
             "the live feed is not available in this process; retry later",
             headers={"Retry-After": "60"},
@@ -46,31 +46,31 @@ async def follow_feed(call: Call) -> Reply:
         try:
             parse_position(after)
         except InvalidInput:
-            raise Refusal(
+            raise ProblemError(
                 "malformed_request", "invalid Last-Event-ID; use the id of an event of this feed"
             ) from None
-    return Reply(response=call.stream(events(call, feed, after)))
+    return Reply(response=call.stream(stream_events(call, feed, after)))
 
 
-async def events(call: Call, feed: LiveFeed, after: str | None) -> AsyncIterator[bytes]:
+async def stream_events(call: Call, feed: LiveFeed, after: str | None) -> AsyncIterator[bytes]:
     clock = call.service.clock
     end = clock.monotonic() + STREAM_TIMEOUT_S
     yield b": the feed begins\n\n"
     async with feed.open(call.tenant_id, after=after) as stream:
         while clock.monotonic() < end and (batch := await stream.next()):
             # One write per batch: 250 writes would wake the reader 250 times.
-            yield b"".join(map(event_bytes, batch))
+            yield b"".join(map(encode_event, batch))
 
 
-def event_bytes(event: FeedItem) -> bytes:
-    data: dict[str, Any] = {"type": event.type, "at": moment(event.at)}
+def encode_event(event: FeedItem) -> bytes:
+    data: dict[str, Any] = {"type": event.type, "at": format_time(event.at)}
     if event.job_id is not None:
-        data["job_id"] = identifiers.job(event.job_id)
+        data["job_id"] = identifiers.format_job_id(event.job_id)
         data["job_name"] = event.job_name
     if event.run_id is not None:
-        data["run_id"] = identifiers.run(event.run_id)
+        data["run_id"] = identifiers.format_run_id(event.run_id)
     if event.graph_run_id is not None:
-        data["graph_run_id"] = identifiers.run(event.graph_run_id)
+        data["graph_run_id"] = identifiers.format_run_id(event.graph_run_id)
     for name in ("state", "attempt", "progress", "message"):
         value = getattr(event, name)
         if value is not None:

@@ -8,12 +8,12 @@ from typing import Any
 from rota.api import identifiers, views
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.paging import Page, cursor, number_of, place_of
-from rota.api.resources.runs import run_row
-from rota.api.resources.shared import audited, job_row
-from rota.api.shapes.graphs import GraphView, MapView, MembersQuery, RunGraphView, StepView
-from rota.api.shapes.pieces import moment_or_none
-from rota.api.shapes.runs import RunState, RunView
+from rota.api.paging import ListPage, read_cursor, read_number, write_cursor
+from rota.api.resources.common import read_job_row, write_audit_entry
+from rota.api.resources.runs import read_run_row
+from rota.api.schemas.common import format_optional_time
+from rota.api.schemas.graphs import GraphView, MapView, MembersQuery, RunGraphView, StepView
+from rota.api.schemas.runs import RunStateView, RunView
 from rota.core import states as core_states
 from rota.core.access import Permission
 from rota.core.aliases import RUN_STATUSES, resolve_statuses
@@ -30,9 +30,9 @@ from rota.store.graph_maps import MapRow
 )
 async def get_graph(call: Call) -> Reply:
     """Get the graph of a job."""
-    row = await job_row(call)
+    row = await read_job_row(call)
     graph = await graph_views.read_job_graph(call.conn, tenant_id=call.tenant_id, job_id=row.id)
-    return Reply(GraphView(job_id=identifiers.job(row.id), graph=graph))
+    return Reply(GraphView(job_id=identifiers.format_job_id(row.id), graph=graph))
 
 
 @operation(
@@ -40,9 +40,9 @@ async def get_graph(call: Call) -> Reply:
 )
 async def get_run_graph(call: Call) -> Reply:
     """Get a graph run with the state, run, times and map progress of every step."""
-    row = await run_row(call)
+    row = await read_run_row(call)
     shown = await graph_views.read_run_graph(call.conn, row, tenant_id=call.tenant_id, now=call.now)
-    return Reply(run_graph_view(shown))
+    return Reply(build_run_graph_view(shown))
 
 
 @operation(
@@ -51,7 +51,7 @@ async def get_run_graph(call: Call) -> Reply:
     tag="graphs",
     permission=Permission.READ,
     query=MembersQuery,
-    answer=Page[RunView],
+    answer=ListPage[RunView],
     problems=("malformed_request",),
 )
 async def list_members(call: Call) -> Reply:
@@ -59,23 +59,23 @@ async def list_members(call: Call) -> Reply:
 
     A page may be shorter than its limit and still have a next one.
     """
-    row = await run_row(call)
+    row = await read_run_row(call)
     query: MembersQuery = call.query
     status = resolve_statuses(query.status, RUN_STATUSES)
     filters: list[Any] = ["members", str(row.id), query.step, status]
-    place = place_of(query.cursor, filters)
+    place = read_cursor(query.cursor, filters)
     found = await graph_views.read_members(
         call.conn,
         row.id,
         query.step,
         tenant_id=call.tenant_id,
         states=frozenset(map(core_states.RunState, status)),
-        after=-1 if place is None else number_of(place),
+        after=-1 if place is None else read_number(place),
         limit=query.limit,
     )
-    following = None if found.after is None else cursor(filters, [str(found.after)])
-    data = [views.run_view(member) for member in found.rows]
-    return Reply(Page[RunView](data=data, next_cursor=following))
+    following = None if found.after is None else write_cursor(filters, [str(found.after)])
+    data = [views.build_run_view(member) for member in found.rows]
+    return Reply(ListPage[RunView](data=data, next_cursor=following))
 
 
 @operation(
@@ -83,7 +83,7 @@ async def list_members(call: Call) -> Reply:
     "/v1/runs/{run_id}/retryFailed",
     tag="graphs",
     permission=Permission.OPERATE,
-    answer=RunState,
+    answer=RunStateView,
     problems=("illegal_move",),
 )
 async def retry_run_graph(call: Call) -> Reply:
@@ -91,11 +91,11 @@ async def retry_run_graph(call: Call) -> Reply:
 
     Steps that succeeded do not run again.
     """
-    row = await run_row(call)
+    row = await read_run_row(call)
     await control.retry_failed_steps(
         call.conn, tenant_id=call.tenant_id, run_id=row.id, by=call.actor, now=call.now
     )
-    return await done(call, "run.retry_failed")
+    return await reply_run_state(call, "run.retry_failed")
 
 
 @operation(
@@ -103,7 +103,7 @@ async def retry_run_graph(call: Call) -> Reply:
     "/v1/runs/{run_id}/pause",
     tag="graphs",
     permission=Permission.OPERATE,
-    answer=RunState,
+    answer=RunStateView,
     problems=("illegal_move",),
 )
 async def pause_run(call: Call) -> Reply:
@@ -111,11 +111,11 @@ async def pause_run(call: Call) -> Reply:
 
     No more steps start; running ones continue.
     """
-    row = await run_row(call)
+    row = await read_run_row(call)
     await control.pause_graph_run(
         call.conn, tenant_id=call.tenant_id, run_id=row.id, by=call.actor, now=call.now
     )
-    return await done(call, "run.pause")
+    return await reply_run_state(call, "run.pause")
 
 
 @operation(
@@ -123,45 +123,45 @@ async def pause_run(call: Call) -> Reply:
     "/v1/runs/{run_id}/resume",
     tag="graphs",
     permission=Permission.OPERATE,
-    answer=RunState,
+    answer=RunStateView,
     problems=("illegal_move",),
 )
 async def resume_run(call: Call) -> Reply:
     """Resume a paused graph run."""
-    row = await run_row(call)
+    row = await read_run_row(call)
     await control.resume_graph_run(
         call.conn, tenant_id=call.tenant_id, run_id=row.id, by=call.actor, now=call.now
     )
-    return await done(call, "run.resume")
+    return await reply_run_state(call, "run.resume")
 
 
-async def done(call: Call, action: str) -> Reply:
+async def reply_run_state(call: Call, action: str) -> Reply:
     """Audit the action and return the current state of the run."""
-    row = await run_row(call)
-    await audited(call, action, "run", identifiers.run(row.id))
+    row = await read_run_row(call)
+    await write_audit_entry(call, action, "run", identifiers.format_run_id(row.id))
     call.hints |= {hints.STEP_COMPLETIONS_CHANNEL, hints.RUNS_CHANNEL}
-    return Reply(RunState(run_id=identifiers.run(row.id), status=row.state.value))
+    return Reply(RunStateView(run_id=identifiers.format_run_id(row.id), status=row.state.value))
 
 
-def run_graph_view(shown: GraphRunView) -> RunGraphView:
+def build_run_graph_view(shown: GraphRunView) -> RunGraphView:
     seen = shown.row
     names = [step.name for step in shown.graph.steps]
     return RunGraphView(
-        run_id=identifiers.run(shown.run.id),
-        job_id=identifiers.job(shown.run.job_id),
+        run_id=identifiers.format_run_id(shown.run.id),
+        job_id=identifiers.format_job_id(shown.run.job_id),
         status=shown.run.state.value,
         round=0 if seen is None else seen.round,
-        start_time=moment_or_none(shown.run.started_at if seen is None else seen.started_at),
-        paused_at=None if seen is None else moment_or_none(seen.paused_at),
-        end_time=moment_or_none(shown.run.finished_at),
+        start_time=format_optional_time(shown.run.started_at if seen is None else seen.started_at),
+        paused_at=None if seen is None else format_optional_time(seen.paused_at),
+        end_time=format_optional_time(shown.run.finished_at),
         counts=count_step_states(shown.board),
         critical_path=[names[index] for index in shown.critical],
-        steps=[step_view(step, names, set(shown.critical)) for step in shown.steps],
+        steps=[build_step_view(step, names, set(shown.critical)) for step in shown.steps],
         graph=to_plain_graph(shown.graph),
     )
 
 
-def step_view(shown: GraphStepView, names: list[str], critical: set[int]) -> StepView:
+def build_step_view(shown: GraphStepView, names: list[str], critical: set[int]) -> StepView:
     step, run = shown.step, shown.run
     started, ended = shown.times
     return StepView(
@@ -172,23 +172,23 @@ def step_view(shown: GraphStepView, names: list[str], critical: set[int]) -> Ste
         status=shown.state,
         is_graph=step.graph is not None,
         is_critical=step.index in critical,
-        run_id=None if run is None else identifiers.run(run.id),
+        run_id=None if run is None else identifiers.format_run_id(run.id),
         run_status=None if run is None else run.state.value,
         attempt_number=None if run is None else run.attempt,
-        start_time=moment_or_none(started),
-        end_time=moment_or_none(ended),
+        start_time=format_optional_time(started),
+        end_time=format_optional_time(ended),
         reason=shown.why,
-        map=None if shown.map is None else map_view(shown.map),
+        map=None if shown.map is None else build_map_view(shown.map),
     )
 
 
-def map_view(found: MapRow) -> MapView:
+def build_map_view(map_: MapRow) -> MapView:
     return MapView(
-        total=found.total,
-        made=found.made,
-        alive=found.tally.live,
-        succeeded=found.succeeded,
-        failed=found.failed,
-        cancelled=found.cancelled,
-        progress=describe_progress(found.tally),
+        total=map_.total,
+        made=map_.made,
+        alive=map_.tally.live,
+        succeeded=map_.succeeded,
+        failed=map_.failed,
+        cancelled=map_.cancelled,
+        progress=describe_progress(map_.tally),
     )

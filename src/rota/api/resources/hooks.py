@@ -8,19 +8,19 @@ from starlette.requests import Request
 from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.paging import Page, cursor, place_of
-from rota.api.problems import Refusal
-from rota.api.resources.events import taken_view
-from rota.api.resources.shared import audited
-from rota.api.shapes.events import (
-    EventTaken,
+from rota.api.paging import ListPage, read_cursor, write_cursor
+from rota.api.problems import ProblemError
+from rota.api.resources.common import write_audit_entry
+from rota.api.resources.events import build_received_view
+from rota.api.schemas.common import format_optional_time, format_time
+from rota.api.schemas.events import (
+    CreatedHook,
+    EventReceipt,
     HookDraft,
-    HookMade,
     HookView,
     RotateDraft,
 )
-from rota.api.shapes.pieces import moment, moment_or_none
-from rota.api.shapes.runs import PageQuery
+from rota.api.schemas.runs import PageQuery
 from rota.core import signatures
 from rota.core.access import Permission
 from rota.core.errors import InvalidInput, SecretsUnavailable
@@ -33,28 +33,28 @@ from rota.engine.events.webhooks import HookRequest, ingest_webhook
 from rota.store import hints, hooks
 from rota.store.hooks import Hook, HookSeal, NewHook
 
-SECRET: Final = 32
-LONGEST_FORMER: Final = durations.parse("30d")
+SECRET_BYTES: Final = 32
+FORMER_SECRET_LIFETIME_MAX: Final = durations.parse("30d")
 
 
-def sealing(call: Call) -> HookSeal:
-    return HookSeal(master=master(call), nonce=call.service.random_bytes(NONCE_BYTES))
+def build_encryption(call: Call) -> HookSeal:
+    return HookSeal(master=require_master_key(call), nonce=call.service.random_bytes(NONCE_BYTES))
 
 
-def master(call: Call) -> bytes:
-    if call.service.master is None:
+def require_master_key(call: Call) -> bytes:
+    if call.service.master_key is None:
         raise SecretsUnavailable(reason="no master key is configured", remedy="set api.master_key")
-    return call.service.master
+    return call.service.master_key
 
 
-def secret_of(call: Call, given: str | None, style: SignatureStyle) -> str:
-    if given is not None:
-        return check_secret(given, style)
-    return signatures.format_secret(call.service.random_bytes(SECRET))
+def choose_secret(call: Call, secret: str | None, style: SignatureStyle) -> str:
+    if secret is not None:
+        return check_secret(secret, style)
+    return signatures.format_secret(call.service.random_bytes(SECRET_BYTES))
 
 
-def fields(hook: Hook) -> dict[str, Any]:
-    hook_id = identifiers.shown("hook", hook.id)
+def build_hook_fields(hook: Hook) -> dict[str, Any]:
+    hook_id = identifiers.format_id("hook", hook.id)
     return {
         "hook_id": hook_id,
         "name": hook.name,
@@ -62,8 +62,8 @@ def fields(hook: Hook) -> dict[str, Any]:
         "style": hook.style,
         "url": f"/v1/hooks/{hook_id}",
         "version": hook.version,
-        "created_at": moment(hook.created_at),
-        "used_at": moment_or_none(hook.used_at),
+        "created_at": format_time(hook.created_at),
+        "used_at": format_optional_time(hook.used_at),
     }
 
 
@@ -73,7 +73,7 @@ def fields(hook: Hook) -> dict[str, Any]:
     tag="hooks",
     permission=Permission.MANAGE,
     body=HookDraft,
-    answer=HookMade,
+    answer=CreatedHook,
     reveals_secret=True,
     status=201,
     problems=("conflict",),
@@ -92,7 +92,7 @@ async def create_hook(call: Call) -> Reply:
     kind = check_name(draft.type, "type", max_length=EVENT_TYPE_LENGTH_MAX)
     if "*" in kind:
         raise InvalidInput("type", draft.type, "expected a single type, without *")
-    secret = secret_of(call, draft.secret, SignatureStyle(draft.style))
+    secret = choose_secret(call, draft.secret, SignatureStyle(draft.style))
     new = NewHook(
         id=call.service.new_id(),
         tenant_id=call.tenant_id,
@@ -100,11 +100,11 @@ async def create_hook(call: Call) -> Reply:
         type=kind,
         style=draft.style,
     )
-    hook = await hooks.create_hook(call.conn, new, secret, sealing=sealing(call))
+    hook = await hooks.create_hook(call.conn, new, secret, sealing=build_encryption(call))
     details = {"name": hook.name, "type": hook.type, "style": hook.style}
-    hook_id = identifiers.shown("hook", hook.id)
-    await audited(call, "hook.create", "hook", hook_id, details)
-    return Reply(HookMade(**fields(hook), secret=secret), made_id=hook_id)
+    hook_id = identifiers.format_id("hook", hook.id)
+    await write_audit_entry(call, "hook.create", "hook", hook_id, details)
+    return Reply(CreatedHook(**build_hook_fields(hook), secret=secret), created_id=hook_id)
 
 
 @operation(
@@ -113,13 +113,13 @@ async def create_hook(call: Call) -> Reply:
     tag="hooks",
     permission=Permission.MANAGE,
     query=PageQuery,
-    answer=Page[HookView],
+    answer=ListPage[HookView],
     problems=("malformed_request",),
 )
 async def list_hooks(call: Call) -> Reply:
     """List hooks by name, without their secrets."""
     query: PageQuery = call.query
-    place = place_of(query.cursor, ["hooks"])
+    place = read_cursor(query.cursor, ["hooks"])
     found = await hooks.list_hooks(
         call.conn,
         tenant_id=call.tenant_id,
@@ -127,9 +127,9 @@ async def list_hooks(call: Call) -> Reply:
         limit=query.limit + 1,
     )
     shown = found[: query.limit]
-    more = cursor(["hooks"], [shown[-1].name]) if len(found) > query.limit else None
-    data = [HookView(**fields(hook)) for hook in shown]
-    return Reply(Page[HookView](data=data, next_cursor=more))
+    more = write_cursor(["hooks"], [shown[-1].name]) if len(found) > query.limit else None
+    data = [HookView(**build_hook_fields(hook)) for hook in shown]
+    return Reply(ListPage[HookView](data=data, next_cursor=more))
 
 
 @operation(
@@ -139,7 +139,7 @@ async def list_hooks(call: Call) -> Reply:
     permission=Permission.MANAGE,
     body=RotateDraft,
     body_required=False,
-    answer=HookMade,
+    answer=CreatedHook,
     reveals_secret=True,
     problems=("conflict",),
     example={"former_for": "1h"},
@@ -150,23 +150,25 @@ async def rotate_hook(call: Call) -> Reply:
     The previous secret stays valid for `former_for`.
     """
     draft: RotateDraft = call.body or RotateDraft()
-    hook_id = identifiers.read("hook_id", call.params["hook_id"])
-    former_for = durations.parse(draft.former_for, field="former_for", maximum=LONGEST_FORMER)
+    hook_id = identifiers.parse_id("hook_id", call.params["hook_id"])
+    former_for = durations.parse(
+        draft.former_for, field="former_for", maximum=FORMER_SECRET_LIFETIME_MAX
+    )
     style = SignatureStyle(
         (await hooks.lock_hook(call.conn, hook_id, tenant_id=call.tenant_id)).style
     )
-    secret = secret_of(call, draft.secret, style)
+    secret = choose_secret(call, draft.secret, style)
     hook = await hooks.rotate_secret(
         call.conn,
         hook_id,
         secret,
         tenant_id=call.tenant_id,
         former_for=former_for,
-        sealing=sealing(call),
+        sealing=build_encryption(call),
     )
-    shown = identifiers.shown("hook", hook_id)
-    await audited(call, "hook.rotate", "hook", shown, {"version": hook.version})
-    return Reply(HookMade(**fields(hook), secret=secret), made_id=shown)
+    shown = identifiers.format_id("hook", hook_id)
+    await write_audit_entry(call, "hook.rotate", "hook", shown, {"version": hook.version})
+    return Reply(CreatedHook(**build_hook_fields(hook), secret=secret), created_id=shown)
 
 
 def read_raw(raw: bytes, request: Request) -> bytes:
@@ -179,9 +181,9 @@ def read_data(raw: bytes) -> Any:
     try:
         return msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Refusal("malformed_request", f"the body is not JSON: {error}") from None
+        raise ProblemError("malformed_request", f"the body is not JSON: {error}") from None
     except RecursionError:
-        raise Refusal("invalid_input", "the body is nested too deeply") from None
+        raise ProblemError("invalid_input", "the body is nested too deeply") from None
 
 
 @operation(
@@ -191,9 +193,9 @@ def read_data(raw: bytes) -> Any:
     permission=None,
     scope="none",
     read=read_raw,
-    answer=EventTaken,
+    answer=EventReceipt,
     status=202,
-    largest_body=EVENT_BYTES_MAX,
+    body_bytes_max=EVENT_BYTES_MAX,
     is_hook=True,
     problems=("unauthenticated", "malformed_request", "too_large", "quota_exceeded"),
     example={"amount": 150},
@@ -206,20 +208,20 @@ async def call_hook(call: Call) -> Reply:
     request is a duplicate and starts no runs.
     """
     signed = HookRequest(
-        hook_id=identifiers.read("hook_id", call.params["hook_id"]),
+        hook_id=identifiers.parse_id("hook_id", call.params["hook_id"]),
         headers=call.headers,
         body=call.body,
         parse_body=read_data,
         on_verified=call.on_verified,
     )
-    async with call.connection() as conn:
+    async with call.acquire_connection() as conn:
         taken = await ingest_webhook(
-            conn, signed, master=master(call), now=call.now, new_id=call.service.new_id
+            conn, signed, master=require_master_key(call), now=call.now, new_id=call.service.new_id
         )
     if taken.new_run_ids:
         call.hints.add(hints.RUNS_CHANNEL)
-        call.made(taken.new_run_ids)
-    return Reply(taken_view(taken.events).events[0])
+        call.link_runs(taken.new_run_ids)
+    return Reply(build_received_view(taken.events).events[0])
 
 
 @operation("DELETE", "/v1/hooks/{hook_id}", tag="hooks", permission=Permission.MANAGE, status=204)
@@ -228,7 +230,7 @@ async def delete_hook(call: Call) -> Reply:
 
     Its URL accepts no more events.
     """
-    hook_id = identifiers.read("hook_id", call.params["hook_id"])
+    hook_id = identifiers.parse_id("hook_id", call.params["hook_id"])
     await hooks.delete_hook(call.conn, hook_id, tenant_id=call.tenant_id)
-    await audited(call, "hook.delete", "hook", identifiers.shown("hook", hook_id))
+    await write_audit_entry(call, "hook.delete", "hook", identifiers.format_id("hook", hook_id))
     return Reply()

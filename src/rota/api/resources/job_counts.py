@@ -2,8 +2,8 @@
 
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.shapes.job_counts import JobCountsView, JobCountView
-from rota.api.shapes.pieces import moment_or_none
+from rota.api.schemas.common import format_optional_time
+from rota.api.schemas.job_counts import JobCountsView, JobCountView
 from rota.core.access import Permission
 from rota.store import overview
 
@@ -27,7 +27,7 @@ async def get_job_counts(call: Call) -> Reply:
                 JobCountView(
                     status=row.state.value,
                     count=row.number,
-                    next_fire_time=moment_or_none(row.next_at),
+                    next_fire_time=format_optional_time(row.next_at),
                 )
                 for row in found
             ],

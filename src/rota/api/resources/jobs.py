@@ -2,22 +2,28 @@
 
 from typing import Final
 
-from rota.api import identifiers, making, views
+from rota.api import identifiers, job_creation, views
 from rota.api.call import Call, Reply
-from rota.api.changes import changes
-from rota.api.drafts import edit_of
-from rota.api.gathering import GoAlone
-from rota.api.job_lists import CURSOR_PARTS, list_page, read_place, write_place
+from rota.api.commit_batching import NotBatchable
+from rota.api.job_differences import compare_jobs
+from rota.api.job_edits import build_edit
+from rota.api.job_lists import CURSOR_PARTS, read_job_page, read_position, write_position
 from rota.api.operations import operation
-from rota.api.paging import Page, cursor, place_of
-from rota.api.resources.shared import alone, audited, expected_version, instant, job_row
-from rota.api.shapes.job_queries import DeleteQuery, JobsQuery
-from rota.api.shapes.jobs import (
+from rota.api.paging import ListPage, read_cursor, write_cursor
+from rota.api.resources.common import (
+    parse_instant,
+    read_expected_version,
+    read_job_row,
+    single_job_errors,
+    write_audit_entry,
+)
+from rota.api.schemas.job_queries import DeleteQuery, JobsQuery
+from rota.api.schemas.jobs import (
+    CreatedJob,
+    CreatedJobs,
     JobDraft,
     JobDrafts,
     JobEdit,
-    JobMade,
-    JobsMade,
     JobView,
 )
 from rota.contract.policy import read_stored_policy
@@ -38,10 +44,10 @@ from rota.engine.submission.submission_changes import (
 from rota.store import calendars, hints, job_views
 from rota.store.job_views import JobActivity, JobFilter, JobRow
 
-BULK: Final = 5_000_000
+BULK_BODY_BYTES_MAX: Final = 5_000_000
 # A graph and a payload of the maximum size, and the other fields.
-LARGEST: Final = 1_500_000
-EXAMPLE: Final = {
+JOB_BODY_BYTES_MAX: Final = 1_500_000
+JOB_EXAMPLE: Final = {
     "name": "nightly report",
     "schedule_type": "CRON",
     "cron_expression": "30 2 * * *",
@@ -49,35 +55,37 @@ EXAMPLE: Final = {
     "payload": {"format": "pdf"},
     "max_retries": 3,
 }
-SCHEDULE: Final = ("invalid_schedule", "conflict", "quota_exceeded")
-DOING: Final = frozenset(doing.value for doing in JobActivity)
-CHANGES: Final = (*SCHEDULE, "illegal_move", "version_changed")
+SCHEDULE_PROBLEMS: Final = ("invalid_schedule", "conflict", "quota_exceeded")
+ACTIVITY_NAMES: Final = frozenset(doing.value for doing in JobActivity)
+EDIT_PROBLEMS: Final = (*SCHEDULE_PROBLEMS, "illegal_move", "version_changed")
 
 
-async def create_job_gathered(call: Call) -> Reply:
+async def create_job_batched(call: Call) -> Reply:
     """Create a single job in a shared commit with concurrent requests."""
-    with alone():
-        spec = making.asked(call, call.body)
+    with single_job_errors():
+        spec = job_creation.build_spec_for_caller(call, call.body)
         if is_costly_schedule(spec.schedule):
             # Drafted off the event loop; its transaction reads and locks the calendars.
-            raise GoAlone
-        drafting = Drafter(call.now, NO_CALENDARS, origin=making.origin_of(call))
+            raise NotBatchable
+        drafting = Drafter(call.now, NO_CALENDARS, origin=job_creation.build_origin(call))
         draft = drafting.draft(spec, call.service.new_id())
         if REFERENCE_START in f"{draft.payload_text}{draft.graph_text}":
             # The check for missing secrets needs the tenant's transaction.
-            raise GoAlone
+            raise NotBatchable
         if draft.exactly_once:
             # The check whether its kind supports it needs the job's transaction.
-            raise GoAlone
-        served = await call.service.served.kinds(call.service.pool, call.principal.tenant)
+            raise NotBatchable
+        served = await call.service.served_kinds.read_kinds(
+            call.service.pool, call.principal.tenant
+        )
 
         def answer(submitted: SubmittedJob) -> Reply:
-            created = making.made_of(submitted, spec, served)
+            created = job_creation.build_created_job(submitted, spec, served)
             return Reply(created, headers={"Location": f"/v1/jobs/{created.job_id}"})
 
-        submitted, reply = await call.service.gathered.jobs.submit(call, draft, answer)
-    call.hints |= making.hints_of(call, [submitted])
-    call.made([submitted.run_id])
+        submitted, reply = await call.service.batchers.jobs.submit(call, draft, answer)
+    call.hints |= job_creation.select_hints(call, [submitted])
+    call.link_runs([submitted.run_id])
     return reply
 
 
@@ -87,12 +95,12 @@ async def create_job_gathered(call: Call) -> Reply:
     tag="jobs",
     permission=Permission.DEFINE,
     body=JobDraft,
-    largest_body=LARGEST,
-    answer=JobMade,
+    body_bytes_max=JOB_BODY_BYTES_MAX,
+    answer=CreatedJob,
     status=201,
-    problems=SCHEDULE,
-    gathered=create_job_gathered,
-    example=EXAMPLE,
+    problems=SCHEDULE_PROBLEMS,
+    handle_batched=create_job_batched,
+    example=JOB_EXAMPLE,
 )
 async def create_job(call: Call) -> Reply:
     """Create a job.
@@ -101,8 +109,8 @@ async def create_job(call: Call) -> Reply:
     if the payload references a secret that does not exist (`{{secret:name}}`), the job is still
     created and the response contains a warning.
     """
-    with alone():
-        (created,) = await making.make(call, [call.body])
+    with single_job_errors():
+        (created,) = await job_creation.create_jobs(call, [call.body])
     return Reply(created, headers={"Location": f"/v1/jobs/{created.job_id}"})
 
 
@@ -112,15 +120,15 @@ async def create_job(call: Call) -> Reply:
     tag="jobs",
     permission=Permission.DEFINE,
     body=JobDrafts,
-    answer=JobsMade,
+    answer=CreatedJobs,
     status=201,
-    problems=SCHEDULE,
-    largest_body=BULK,
-    example={"jobs": [EXAMPLE]},
+    problems=SCHEDULE_PROBLEMS,
+    body_bytes_max=BULK_BODY_BYTES_MAX,
+    example={"jobs": [JOB_EXAMPLE]},
 )
 async def create_jobs(call: Call) -> Reply:
     """Create up to 1,000 jobs, all or none."""
-    return Reply(JobsMade(jobs=await making.make(call, call.body.jobs)))
+    return Reply(CreatedJobs(jobs=await job_creation.create_jobs(call, call.body.jobs)))
 
 
 @operation(
@@ -129,7 +137,7 @@ async def create_jobs(call: Call) -> Reply:
     tag="jobs",
     permission=Permission.READ,
     query=JobsQuery,
-    answer=Page[JobView],
+    answer=ListPage[JobView],
     problems=("malformed_request",),
 )
 async def list_jobs(call: Call) -> Reply:
@@ -139,42 +147,42 @@ async def list_jobs(call: Call) -> Reply:
     """
     query: JobsQuery = call.query
     status = aliases.resolve_statuses(query.status, aliases.JOB_STATUSES)
-    sort = query.type or ("all" if DOING & set(status) else "definition")
+    sort = query.type or ("all" if ACTIVITY_NAMES & set(status) else "definition")
     filters = [sort, status, query.user_id, query.kind, query.queue, query.label, query.q]
     filters += [query.created_after, query.created_before]
-    place = place_of(query.cursor, filters, parts=CURSOR_PARTS)
+    place = read_cursor(query.cursor, filters, parts=CURSOR_PARTS)
     key, _, value = (query.label or "").partition(":")
-    found = await list_page(
+    found = await read_job_page(
         call.conn,
         tenant_id=call.tenant_id,
         filter=JobFilter(
-            states=frozenset(JobState(name) for name in status if name not in DOING),
-            doing=frozenset(JobActivity(name) for name in status if name in DOING),
+            states=frozenset(JobState(name) for name in status if name not in ACTIVITY_NAMES),
+            doing=frozenset(JobActivity(name) for name in status if name in ACTIVITY_NAMES),
             user_id=query.user_id,
             kind=query.kind,
             queue=query.queue,
             label=(key, value) if query.label else None,
             q=query.q,
-            created_after=instant(query.created_after, "created_after"),
-            created_before=instant(query.created_before, "created_before"),
+            created_after=parse_instant(query.created_after, "created_after"),
+            created_before=parse_instant(query.created_before, "created_before"),
         ),
-        sort=sort,
-        after=None if place is None else read_place(place),
+        job_type=sort,
+        after=None if place is None else read_position(place),
         limit=query.limit,
     )
-    following = None if found.after is None else cursor(filters, write_place(found.after))
-    data = [views.job_view(row) for row in found.rows]
-    return Reply(Page[JobView](data=data, next_cursor=following))
+    following = None if found.after is None else write_cursor(filters, write_position(found.after))
+    data = [views.build_job_view(row) for row in found.rows]
+    return Reply(ListPage[JobView](data=data, next_cursor=following))
 
 
 @operation("GET", "/v1/jobs/{job_id}", tag="jobs", permission=Permission.READ, answer=JobView)
 async def get_job(call: Call) -> Reply:
     """Get a job."""
-    return job_reply(await job_row(call))
+    return reply_job(await read_job_row(call))
 
 
-def job_reply(row: JobRow, status: int | None = None) -> Reply:
-    return Reply(views.job_view(row), status, headers={"ETag": f'"{row.version}"'})
+def reply_job(row: JobRow, status: int | None = None) -> Reply:
+    return Reply(views.build_job_view(row), status, headers={"ETag": f'"{row.version}"'})
 
 
 @operation(
@@ -183,9 +191,9 @@ def job_reply(row: JobRow, status: int | None = None) -> Reply:
     tag="jobs",
     permission=Permission.DEFINE,
     body=JobEdit,
-    largest_body=LARGEST,
+    body_bytes_max=JOB_BODY_BYTES_MAX,
     answer=JobView,
-    problems=CHANGES,
+    problems=EDIT_PROBLEMS,
     example={"payload": {"format": "csv"}},
 )
 async def update_job(call: Call) -> Reply:
@@ -195,7 +203,7 @@ async def update_job(call: Call) -> Reply:
     submission can be updated until it starts. A recurring schedule turns it into a job with the
     same id.
     """
-    return await _edit(call, await job_row(call))
+    return await _edit(call, await read_job_row(call))
 
 
 @operation(
@@ -204,14 +212,14 @@ async def update_job(call: Call) -> Reply:
     tag="jobs",
     permission=Permission.DEFINE,
     body=JobEdit,
-    largest_body=LARGEST,
+    body_bytes_max=JOB_BODY_BYTES_MAX,
     answer=JobView,
-    problems=CHANGES,
+    problems=EDIT_PROBLEMS,
     example={"priority": "high"},
 )
 async def patch_job(call: Call) -> Reply:
     """Update a job, as with PUT."""
-    return await _edit(call, await job_row(call))
+    return await _edit(call, await read_job_row(call))
 
 
 @operation(
@@ -220,10 +228,10 @@ async def patch_job(call: Call) -> Reply:
     tag="jobs",
     permission=Permission.DEFINE,
     body=JobDraft,
-    largest_body=LARGEST,
+    body_bytes_max=JOB_BODY_BYTES_MAX,
     answer=JobView,
     other_statuses=(201,),
-    problems=CHANGES,
+    problems=EDIT_PROBLEMS,
     example={"cron_expression": "0 * * * *"},
 )
 async def put_job(call: Call) -> Reply:
@@ -233,10 +241,10 @@ async def put_job(call: Call) -> Reply:
     found = await job_views.get_job_by_name(call.conn, tenant_id=call.tenant_id, name=name)
     if found is not None:
         return await _edit(call, found)
-    with alone():
-        (created,) = await making.make(call, [call.body], only_definitions=True)
+    with single_job_errors():
+        (created,) = await job_creation.create_jobs(call, [call.body], only_definitions=True)
     call.params = {"job_id": created.job_id}
-    return job_reply(await job_row(call), 201)
+    return reply_job(await read_job_row(call), 201)
 
 
 @operation("GET", "/v1/jobs/by-name/{name}", tag="jobs", permission=Permission.READ, answer=JobView)
@@ -247,14 +255,14 @@ async def get_job_by_name(call: Call) -> Reply:
     )
     if row is None:
         raise NotFound("job", call.params["name"])
-    return job_reply(row)
+    return reply_job(row)
 
 
 async def _edit(call: Call, row: JobRow) -> Reply:
-    wanted = expected_version(call)
-    policy = read_stored_policy(views.loaded(row.policy))
+    wanted = read_expected_version(call)
+    policy = read_stored_policy(views.load_json(row.policy))
     known = await calendars.read_calendars(call.conn, tenant_id=call.tenant_id)
-    edit = edit_of(call.body, policy=policy)
+    edit = build_edit(call.body, policy=policy)
     if row.run_id is not None:
         check_version(wanted)
         await edit_submission(
@@ -265,14 +273,19 @@ async def _edit(call: Call, row: JobRow) -> Reply:
             call.conn, row.id, edit, now=call.now, calendars=known, version=wanted
         )
     call.hints |= {hints.JOBS_CHANNEL, hints.RUNS_CHANNEL}
-    call.params = {"job_id": identifiers.job(row.id)}
-    after = await job_row(call)
+    call.params = {"job_id": identifiers.format_job_id(row.id)}
+    after = await read_job_row(call)
     if row.run_id is not None or after.version != row.version:
-        different = changes(views.job_view(row), views.job_view(after))
-        await audited(
-            call, "job.update", "job", identifiers.job(row.id), different.after, different.before
+        different = compare_jobs(views.build_job_view(row), views.build_job_view(after))
+        await write_audit_entry(
+            call,
+            "job.update",
+            "job",
+            identifiers.format_job_id(row.id),
+            different.after,
+            different.before,
         )
-    return job_reply(after)
+    return reply_job(after)
 
 
 @operation(
@@ -290,7 +303,7 @@ async def delete_job(call: Call) -> Reply:
     Waiting runs end at once. Workers are asked to stop running ones, unless `running=keep`. The run
     of a submission stays in the history, with the submission's id.
     """
-    row = await job_row(call)
+    row = await read_job_row(call)
     stop = call.query.running == "cancel"
     if row.run_id is not None:
         await cancel_submission(
@@ -298,6 +311,8 @@ async def delete_job(call: Call) -> Reply:
         )
     else:
         await job_changes.delete_job(call.conn, row.id, by=call.actor, cancel_running=stop)
-    await audited(call, "job.delete", "job", identifiers.job(row.id), {"name": row.name})
+    await write_audit_entry(
+        call, "job.delete", "job", identifiers.format_job_id(row.id), {"name": row.name}
+    )
     call.hints.add(hints.CANCELS_CHANNEL)
     return Reply()

@@ -10,18 +10,18 @@ from typing import Any, Final
 from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.paging import Page, cursor, number_of, place_of
-from rota.api.resources.shared import job_row
-from rota.api.shapes.job_history import ChangedFieldView, JobChangeView
-from rota.api.shapes.pieces import moment
-from rota.api.shapes.runs import PageQuery
-from rota.api.views import loaded
+from rota.api.paging import ListPage, read_cursor, read_number, write_cursor
+from rota.api.resources.common import read_job_row
+from rota.api.schemas.common import format_time
+from rota.api.schemas.job_history import ChangedFieldView, JobChangeView
+from rota.api.schemas.runs import PageQuery
+from rota.api.views import load_json
 from rota.core.access import Permission
 from rota.core.manifest.differences import find_differences
 from rota.store import audit
 from rota.store.audit import AuditEntry, AuditFilter
 
-CHANGES: Final = ("job.create", "job.update", "job.pause", "job.resume", "job.delete")
+JOB_ACTIONS: Final = ("job.create", "job.update", "job.pause", "job.resume", "job.delete")
 
 
 @operation(
@@ -30,7 +30,7 @@ CHANGES: Final = ("job.create", "job.update", "job.pause", "job.resume", "job.de
     tag="jobs",
     permission=Permission.READ,
     query=PageQuery,
-    answer=Page[JobChangeView],
+    answer=ListPage[JobChangeView],
     problems=("malformed_request",),
 )
 async def list_job_changes(call: Call) -> Reply:
@@ -39,42 +39,46 @@ async def list_job_changes(call: Call) -> Reply:
     Each change names its author, its origin and, for an update, the changed fields. The changes of
     a deleted job are kept as long as the audit log.
     """
-    job_id = identifiers.read("job_id", call.params["job_id"])
+    job_id = identifiers.parse_id("job_id", call.params["job_id"])
     filters = ["changes of", job_id.hex]
-    place = place_of(call.query.cursor, filters)
+    place = read_cursor(call.query.cursor, filters)
     found = await audit.list_entries(
         call.conn,
         tenant_id=call.tenant_id,
-        filter=AuditFilter(thing="job", thing_id=identifiers.job(job_id), actions=CHANGES),
-        after=None if place is None else number_of(place),
+        filter=AuditFilter(
+            thing="job", thing_id=identifiers.format_job_id(job_id), actions=JOB_ACTIONS
+        ),
+        after=None if place is None else read_number(place),
         limit=call.query.limit + 1,
     )
     if not found:
-        await job_row(call)  # a job may exist without an entry
+        await read_job_row(call)  # a job may exist without an entry
     data = found[: call.query.limit]
-    more = cursor(filters, [str(data[-1].id)]) if len(found) > call.query.limit else None
-    return Reply(Page[JobChangeView](data=[view(entry) for entry in data], next_cursor=more))
+    more = write_cursor(filters, [str(data[-1].id)]) if len(found) > call.query.limit else None
+    return Reply(
+        ListPage[JobChangeView](data=[build_change_view(entry) for entry in data], next_cursor=more)
+    )
 
 
-def view(entry: AuditEntry) -> JobChangeView:
-    after = loaded(entry.after)
+def build_change_view(entry: AuditEntry) -> JobChangeView:
+    after = load_json(entry.after)
     values: dict[str, Any] = dict(after) if isinstance(after, dict) else {}
     changed = values.pop("changed", [])
     version = values.pop("version", None)
-    before = loaded(entry.before) or {}
+    before = load_json(entry.before) or {}
     return JobChangeView(
         id=entry.id,
-        at=moment(entry.at),
+        at=format_time(entry.at),
         author=entry.actor,
         origin=entry.origin,
         action=entry.action,
         version=version if isinstance(version, int) else None,
-        changes=list(fields(changed, before, values)),
+        changes=list(list_changed_fields(changed, before, values)),
         details={name: value for name, value in values.items() if name not in changed},
     )
 
 
-def fields(
+def list_changed_fields(
     changed: list[str], before: dict[str, Any], after: dict[str, Any]
 ) -> Iterator[ChangedFieldView]:
     """Yield the changed fields; of an object only the parts that differ."""

@@ -5,11 +5,11 @@ from typing import Any
 from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.paging import Page, cursor, place_of
-from rota.api.resources.shared import audited
-from rota.api.shapes.pieces import moment, moment_or_none
-from rota.api.shapes.runs import PageQuery
-from rota.api.shapes.tenancy import KeyDraft, KeyMade, KeyView
+from rota.api.paging import ListPage, read_cursor, write_cursor
+from rota.api.resources.common import write_audit_entry
+from rota.api.schemas.common import format_optional_time, format_time
+from rota.api.schemas.runs import PageQuery
+from rota.api.schemas.tenancy import CreatedKey, KeyDraft, KeyView
 from rota.core import api_keys
 from rota.core.access import Permission, Role, require_grant
 from rota.core.errors import InvalidInput
@@ -18,25 +18,25 @@ from rota.store import keys
 from rota.store.keys import KEY_LIFETIME, KeyRow, NewKey
 
 
-def view(key: KeyRow) -> KeyView:
+def build_key_view(key: KeyRow) -> KeyView:
     return KeyView(**_fields(key))
 
 
 def _fields(key: KeyRow) -> dict[str, Any]:
     return {
-        "key_id": identifiers.shown("key", key.id),
+        "key_id": identifiers.format_id("key", key.id),
         "name": key.name,
         "handle": key.handle,
         "role": key.role.value,
         "user_id": key.user_id,
-        "created_at": moment(key.created_at),
-        "expires_at": moment_or_none(key.expires_at),
-        "revoked_at": moment_or_none(key.revoked_at),
-        "used_at": moment_or_none(key.used_at),
+        "created_at": format_time(key.created_at),
+        "expires_at": format_optional_time(key.expires_at),
+        "revoked_at": format_optional_time(key.revoked_at),
+        "used_at": format_optional_time(key.used_at),
     }
 
 
-async def made_key(call: Call, tenant_id: int) -> KeyMade:
+async def create_key_of_tenant(call: Call, tenant_id: int) -> CreatedKey:
     """Create a key with a role that the caller may grant."""
     draft: KeyDraft = call.body
     role = Role(draft.role)
@@ -57,9 +57,11 @@ async def made_key(call: Call, tenant_id: int) -> KeyMade:
             lifetime=lifetime,
         ),
     )
-    key_id = identifiers.shown("key", stored.id)
-    await audited(call, "key.create", "key", key_id, {"name": stored.name, "role": role.value})
-    return KeyMade(**_fields(stored), key=secret.text)
+    key_id = identifiers.format_id("key", stored.id)
+    await write_audit_entry(
+        call, "key.create", "key", key_id, {"name": stored.name, "role": role.value}
+    )
+    return CreatedKey(**_fields(stored), key=secret.text)
 
 
 @operation(
@@ -68,7 +70,7 @@ async def made_key(call: Call, tenant_id: int) -> KeyMade:
     tag="keys",
     permission=Permission.MANAGE,
     body=KeyDraft,
-    answer=KeyMade,
+    answer=CreatedKey,
     reveals_secret=True,
     status=201,
     example={"name": "deployment", "role": "operator"},
@@ -83,8 +85,8 @@ async def create_key(call: Call) -> Reply:
         raise InvalidInput(
             "role", "platform", "use POST /v1/tenants/{tenant_id}/keys to create a platform key"
         )
-    created = await made_key(call, call.tenant_id)
-    return Reply(created, made_id=created.key_id)
+    created = await create_key_of_tenant(call, call.tenant_id)
+    return Reply(created, created_id=created.key_id)
 
 
 @operation(
@@ -93,22 +95,22 @@ async def create_key(call: Call) -> Reply:
     tag="keys",
     permission=Permission.MANAGE,
     query=PageQuery,
-    answer=Page[KeyView],
+    answer=ListPage[KeyView],
     problems=("malformed_request", "not_found"),
 )
 async def list_keys(call: Call) -> Reply:
     """List the API keys of the tenant, oldest first, without their secrets."""
     query: PageQuery = call.query
-    place = place_of(query.cursor, ["keys"])
-    after = None if place is None else identifiers.read("key_id", place[0])
+    place = read_cursor(query.cursor, ["keys"])
+    after = None if place is None else identifiers.parse_id("key_id", place[0])
     found = await keys.list_keys(
         call.conn, tenant_id=call.tenant_id, after=after, limit=query.limit + 1
     )
     shown = found[: query.limit]
     more = None
     if len(found) > query.limit:
-        more = cursor(["keys"], [identifiers.shown("key", shown[-1].id)])
-    return Reply(Page[KeyView](data=[view(key) for key in shown], next_cursor=more))
+        more = write_cursor(["keys"], [identifiers.format_id("key", shown[-1].id)])
+    return Reply(ListPage[KeyView](data=[build_key_view(key) for key in shown], next_cursor=more))
 
 
 @operation(
@@ -123,7 +125,7 @@ async def revoke_key(call: Call) -> Reply:
 
     The key stops working within five seconds.
     """
-    key_id = identifiers.read("key_id", call.params["key_id"])
+    key_id = identifiers.parse_id("key_id", call.params["key_id"])
     revoked = await keys.revoke_key(call.conn, tenant_id=call.tenant_id, key_id=key_id)
-    await audited(call, "key.revoke", "key", identifiers.shown("key", key_id))
-    return Reply(view(revoked))
+    await write_audit_entry(call, "key.revoke", "key", identifiers.format_id("key", key_id))
+    return Reply(build_key_view(revoked))

@@ -9,7 +9,7 @@ from msgspec import Struct
 from rota.api.call import Call, Reply
 from rota.api.dashboard import logins as cookies
 from rota.api.operations import operation
-from rota.api.shapes.pieces import moment
+from rota.api.schemas.common import format_time
 from rota.core.access import Permission
 from rota.store import logins
 
@@ -38,7 +38,11 @@ async def create_login_ticket(call: Call) -> Reply:
     The link is valid once and for a minute. A key may have ten unused links. The audit log records
     the login, not the link.
     """
-    ticket = cookies.secret_text(call.service.random_bytes(cookies.BYTES))
+    ticket = cookies.encode_secret(call.service.random_bytes(cookies.SECRET_BYTES))
     key_id = call.principal.key_id
-    ends = await logins.create_ticket(call.conn, digest=cookies.digest_of(ticket), key_id=key_id)
-    return Reply(TicketView(ticket=ticket, path=f"/login#ticket={ticket}", expires_at=moment(ends)))
+    ends = await logins.create_ticket(
+        call.conn, digest=cookies.digest_secret(ticket), key_id=key_id
+    )
+    return Reply(
+        TicketView(ticket=ticket, path=f"/login#ticket={ticket}", expires_at=format_time(ends))
+    )

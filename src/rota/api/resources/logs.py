@@ -17,9 +17,9 @@ import msgspec
 from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.problems import Refusal
-from rota.api.shapes.pieces import moment
-from rota.api.shapes.runs import LogLine, Logs, LogsQuery
+from rota.api.problems import ProblemError
+from rota.api.schemas.common import format_time
+from rota.api.schemas.runs import LogLine, Logs, LogsQuery
 from rota.api.streams import EVENT_STREAM, STREAM_TIMEOUT_S
 from rota.core.access import Permission
 from rota.core.errors import NotFound
@@ -31,11 +31,11 @@ from rota.store.logs import StoredLogLine
 from rota.store.row_level_security import tenant_scope
 from rota.store.run_views import RunRow
 
-QUIET: Final = 15.0
-MOST_ATTEMPTS: Final = 2**15 - 1
-MOST_LINES: Final = 2**31 - 1
+KEEPALIVE_INTERVAL_S: Final = 15.0
+ATTEMPT_NUMBER_MAX: Final = 2**15 - 1
+LINE_NUMBER_MAX: Final = 2**31 - 1
 _PLACE: Final = re.compile(r"(\d{1,5})\.(\d{1,9})")
-NAMES: Final = {stream.value: stream.name.lower() for stream in Stream}
+STREAM_NAMES: Final = {stream.value: stream.name.lower() for stream in Stream}
 
 
 @operation(
@@ -51,79 +51,81 @@ NAMES: Final = {stream.value: stream.name.lower() for stream in Stream}
 )
 async def get_logs(call: Call) -> Reply:
     """Get the output of a run in order; with `follow=true` as a stream of events."""
-    run_id = identifiers.read("run_id", call.params["run_id"])
-    place = place_of(call.headers.get("last-event-id") or call.query.after)
+    run_id = identifiers.parse_id("run_id", call.params["run_id"])
+    place = parse_log_position(call.headers.get("last-event-id") or call.query.after)
     if call.query.follow:
-        async with tenant(call) as conn:
-            await found(call, conn, run_id)
-        return Reply(response=call.stream(follow(call, run_id, place)))
-    async with tenant(call) as conn:
-        row = await found(call, conn, run_id)
+        async with acquire_tenant_connection(call) as conn:
+            await read_run(call, conn, run_id)
+        return Reply(response=call.stream(stream_lines(call, run_id, place)))
+    async with acquire_tenant_connection(call) as conn:
+        row = await read_run(call, conn, run_id)
         lines = await run_views.read_log_lines(
             conn, tenant_id=call.tenant_id, run_id=run_id, after=place, limit=call.query.limit
         )
     last = f"{lines[-1].attempt}.{lines[-1].seq}" if lines else call.query.after
     is_complete = row.state in FINAL_STATES and len(lines) < call.query.limit
     return Reply(
-        Logs(data=[log_line(line) for line in lines], cursor=last, is_complete=is_complete)
+        Logs(data=[build_log_line(line) for line in lines], cursor=last, is_complete=is_complete)
     )
 
 
-def place_of(text: str | None) -> tuple[int, int] | None:
+def parse_log_position(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
     match = _PLACE.fullmatch(text)
     if match is None:
-        raise Refusal(
+        raise ProblemError(
             "malformed_request", "invalid Last-Event-ID; use the id of an event of this stream"
         )
     # A position beyond the maximum means after the last line.
-    return min(int(match[1]), MOST_ATTEMPTS), min(int(match[2]), MOST_LINES)
+    return min(int(match[1]), ATTEMPT_NUMBER_MAX), min(int(match[2]), LINE_NUMBER_MAX)
 
 
 @asynccontextmanager
-async def tenant(call: Call) -> AsyncIterator[Connection]:
+async def acquire_tenant_connection(call: Call) -> AsyncIterator[Connection]:
     """Acquire a tenant-scoped connection for one read."""
-    async with call.connection() as conn, tenant_scope(conn, call.tenant_id):
+    async with call.acquire_connection() as conn, tenant_scope(conn, call.tenant_id):
         yield conn
 
 
-async def found(call: Call, conn: Connection, run_id: UUID) -> RunRow:
+async def read_run(call: Call, conn: Connection, run_id: UUID) -> RunRow:
     row = await run_views.get_run(conn, tenant_id=call.tenant_id, run_id=run_id)
     if row is None:
         raise NotFound("run", call.params["run_id"])
     return row
 
 
-async def follow(call: Call, run_id: UUID, place: tuple[int, int] | None) -> AsyncIterator[bytes]:
+async def stream_lines(
+    call: Call, run_id: UUID, position: tuple[int, int] | None
+) -> AsyncIterator[bytes]:
     """Send lines as they arrive. All followers of a run share one reader."""
     clock = call.service.clock
     end = clock.monotonic() + STREAM_TIMEOUT_S
     sent_at = clock.monotonic()
-    with call.service.log_tails.follow(call.tenant_id, run_id, after=place) as follower:
+    with call.service.log_tails.follow(call.tenant_id, run_id, after=position) as follower:
         while clock.monotonic() < end and not follower.is_cut_off:
             lines = await follower.next_lines()
             if lines:
                 sent_at = clock.monotonic()
-                yield b"".join(map(event_of, lines))
+                yield b"".join(map(encode_line, lines))
             elif follower.is_over:
                 yield b"event: end\ndata: {}\n\n"
                 return
-            elif clock.monotonic() - sent_at > QUIET:
+            elif clock.monotonic() - sent_at > KEEPALIVE_INTERVAL_S:
                 sent_at = clock.monotonic()
                 yield b": still here\n\n"
 
 
-def event_of(line: StoredLogLine) -> bytes:
-    data = msgspec.json.encode(log_line(line))
+def encode_line(line: StoredLogLine) -> bytes:
+    data = msgspec.json.encode(build_log_line(line))
     return b"id: %d.%d\nevent: line\ndata: %s\n\n" % (line.attempt, line.seq, data)
 
 
-def log_line(line: StoredLogLine) -> LogLine:
+def build_log_line(line: StoredLogLine) -> LogLine:
     return LogLine(
         attempt_number=line.attempt,
         seq=line.seq,
-        stream=NAMES.get(line.stream, "other"),
-        at=moment(line.logged_at),
+        stream=STREAM_NAMES.get(line.stream, "other"),
+        at=format_time(line.logged_at),
         text=line.chunk.decode(errors="replace"),
     )

@@ -7,19 +7,19 @@ from msgspec import UNSET, structs
 
 from rota.api import identifiers
 from rota.api.call import Call, Reply
-from rota.api.changes import changes_of, pairs_of
+from rota.api.job_differences import build_changes, group_differences
 from rota.api.operations import operation
-from rota.api.shapes.manifests import (
+from rota.api.schemas.common import format_time
+from rota.api.schemas.manifests import (
     ApplyDraft,
     CalendarChangeView,
     ChangeView,
     DeclaredJob,
     FieldChange,
     ManifestDraft,
+    ManualChangeView,
     PlanView,
-    TouchedView,
 )
-from rota.api.shapes.pieces import moment
 from rota.contract.calendar import read_calendar
 from rota.contract.job import JobDraft, JobFields
 from rota.contract.job_drafts import build_spec
@@ -43,17 +43,17 @@ from rota.store import audit, calendars, hints, projects
 from rota.store.audit import NewAuditEntry
 from rota.store.projects import ManualChange
 
-LARGEST: Final = 5_000_000
-PROBLEMS: Final = ("invalid_schedule", "conflict", "quota_exceeded")
-SPREAD: Final = "its ticks are spread by its id, which is assigned on creation"
+MANIFEST_BODY_BYTES_MAX: Final = 5_000_000
+MANIFEST_PROBLEMS: Final = ("invalid_schedule", "conflict", "quota_exceeded")
+SPREAD_NOTE: Final = "its ticks are spread by its id, which is assigned on creation"
 # The origin of an applied manifest: a file, unless it was imported from another system.
-FILES: Final = {ChangeOrigin.IMPORT: ChangeOrigin.IMPORT}
-ACTIONS: Final = {
+APPLIED_ORIGINS: Final = {ChangeOrigin.IMPORT: ChangeOrigin.IMPORT}
+AUDIT_ACTIONS: Final = {
     ManifestAction.CREATE: "job.create",
     ManifestAction.UPDATE: "job.update",
     ManifestAction.PRUNE: "job.delete",
 }
-EXAMPLE: Final = {
+MANIFEST_EXAMPLE: Final = {
     "project": "billing",
     "jobs": [
         {
@@ -75,24 +75,24 @@ EXAMPLE: Final = {
     scope="none",
     body=ManifestDraft,
     answer=PlanView,
-    problems=PROBLEMS,
-    largest_body=LARGEST,
-    example=EXAMPLE,
+    problems=MANIFEST_PROBLEMS,
+    body_bytes_max=MANIFEST_BODY_BYTES_MAX,
+    example=MANIFEST_EXAMPLE,
 )
 async def plan_manifest(call: Call) -> Reply:
     """Plan a manifest: show what applying it would change, and which next runs move.
 
     Changes nothing. Jobs of the project that are not declared appear as `prune`.
     """
-    wanted = await call.compute(lambda check: read(call, call.body, check))
-    async with call.in_tenant():
-        at = await looking(call)
+    wanted = await call.compute(lambda check: read_manifest(call, call.body, check))
+    async with call.open_tenant_transaction():
+        at = await build_apply_context(call)
         seen = await manifests.read_stored_project(at, wanted)
-    notices = await warnings(call, wanted)
+    notices = await list_warnings(call, wanted)
 
     def compute(check: Check) -> PlanView:
         plan = manifests.plan_manifest(replace(at, check=check), wanted, seen)
-        return view(wanted.project, plan, notices, done=False)
+        return build_plan_view(wanted.project, plan, notices, done=False)
 
     return Reply(await call.compute(compute))
 
@@ -104,9 +104,9 @@ async def plan_manifest(call: Call) -> Reply:
     permission=Permission.DEFINE,
     body=ApplyDraft,
     answer=PlanView,
-    problems=(*PROBLEMS, "illegal_move"),
-    largest_body=LARGEST,
-    example=EXAMPLE,
+    problems=(*MANIFEST_PROBLEMS, "illegal_move"),
+    body_bytes_max=MANIFEST_BODY_BYTES_MAX,
+    example=MANIFEST_EXAMPLE,
 )
 async def apply_manifest(call: Call) -> Reply:
     """Apply a manifest: make the jobs of a project match it, all or none.
@@ -115,27 +115,29 @@ async def apply_manifest(call: Call) -> Reply:
     made.
     """
     draft: ApplyDraft = call.body
-    wanted = await call.compute(lambda check: read(call, draft, check))
+    wanted = await call.compute(lambda check: read_manifest(call, draft, check))
     wish = ApplyOptions(
         by=call.actor,
         prune=draft.prune,
         seen=draft.seen,
         seen_calendars=draft.seen_calendars,
     )
-    done = await manifests.apply_manifest(await looking(call), wanted, wish)
+    done = await manifests.apply_manifest(await build_apply_context(call), wanted, wish)
     if done.calendars:
         # Other jobs of the tenant may use them. A refusal rolls the transaction back.
         require_permission(call.principal, Permission.MANAGE)
     if done.changes or done.touched or done.calendars:
-        await note(call, wanted.project, done)
+        await audit_manifest(call, wanted.project, done)
     call.hints |= {hints.JOBS_CHANNEL, hints.RUNS_CHANNEL, hints.CANCELS_CHANNEL}
-    return Reply(view(wanted.project, done, await warnings(call, wanted), done=True))
+    return Reply(
+        build_plan_view(wanted.project, done, await list_warnings(call, wanted), done=True)
+    )
 
 
-async def warnings(call: Call, wanted: JobManifest) -> list[str]:
+async def list_warnings(call: Call, wanted: JobManifest) -> list[str]:
     """Return warnings about active jobs: no worker, or a field that workers refuse."""
     active = [job.spec for job in wanted.jobs if not job.paused]
-    served = await call.service.served.kinds(call.service.pool, call.principal.tenant)
+    served = await call.service.served_kinds.read_kinds(call.service.pool, call.principal.tenant)
     notices = warn_unserved(((spec.kind, spec.payload) for spec in active), served)
     for spec in active:
         unknown = warn_unknown_fields(spec.kind, spec.payload, served)
@@ -143,12 +145,12 @@ async def warnings(call: Call, wanted: JobManifest) -> list[str]:
     return notices
 
 
-def read(call: Call, draft: ManifestDraft, check: Check) -> JobManifest:
+def read_manifest(call: Call, draft: ManifestDraft, check: Check) -> JobManifest:
     jobs = []
     for index, job in enumerate(draft.jobs):
         check()
         with prefix_errors(f"jobs[{index}]"):
-            jobs.append(declared(call, job))
+            jobs.append(build_declared_job(call, job))
     dates = []
     for index, item in enumerate(draft.calendars):
         if item.calendar.get("name", item.name) != item.name:
@@ -159,7 +161,7 @@ def read(call: Call, draft: ManifestDraft, check: Check) -> JobManifest:
     return build_manifest(draft.project, jobs, dates)
 
 
-def declared(call: Call, job: DeclaredJob) -> ManifestJob:
+def build_declared_job(call: Call, job: DeclaredJob) -> ManifestJob:
     values = {info.name: getattr(job, info.name) for info in structs.fields(JobFields)}
     spec = build_spec(JobDraft(**values), tenant=call.principal.tenant)
     when = (job.schedule, job.schedule_type, job.schedule_time, job.cron_expression, job.timezone)
@@ -169,7 +171,7 @@ def declared(call: Call, job: DeclaredJob) -> ManifestJob:
     return ManifestJob(spec=spec, paused=None if job.paused is UNSET else job.paused)
 
 
-async def looking(call: Call) -> ManifestContext:
+async def build_apply_context(call: Call) -> ManifestContext:
     return ManifestContext(
         conn=call.conn,
         tenant_id=call.tenant_id,
@@ -179,7 +181,7 @@ async def looking(call: Call) -> ManifestContext:
     )
 
 
-async def note(call: Call, project: str, done: ManifestPlan) -> None:
+async def audit_manifest(call: Call, project: str, done: ManifestPlan) -> None:
     """Audit what was applied: an entry for each job, then one for the manifest, from which the next
     plan counts.
     """
@@ -194,24 +196,30 @@ async def note(call: Call, project: str, done: ManifestPlan) -> None:
         if change.action is ManifestAction.UPDATE and not change.differences:
             continue  # only its calendar changed
         version = now[change.name].version if change.name in now else max(1, change.version)
-        before, after = changes_of(pairs_of(change.differences), version)
-        job_entry = entry(call, ACTIONS[change.action], "job", job_id(change) or "")
+        before, after = build_changes(group_differences(change.differences), version)
+        job_entry = build_audit_entry(
+            call, AUDIT_ACTIONS[change.action], "job", find_job_id(change) or ""
+        )
         after = {"name": change.name, "project": project, **after}
         entries.append(replace(job_entry, before=before or None, after=after))
     for date in done.calendars:
         action = "calendar.create" if date.stored is None else "calendar.update"
         entries.append(
-            replace(entry(call, action, "calendar", date.name), after={"project": project})
+            replace(
+                build_audit_entry(call, action, "calendar", date.name), after={"project": project}
+            )
         )
     count = {action.value: 0 for action in ManifestAction}
     for change in done.changes:
         count[change.action.value] += 1
-    whole = replace(entry(call, "manifest.apply", projects.MANIFEST_THING, project), after=count)
+    whole = replace(
+        build_audit_entry(call, "manifest.apply", projects.MANIFEST_THING, project), after=count
+    )
     await audit.record_changes(call.conn, entries)
     await audit.record_change(call.conn, whole)
 
 
-def entry(call: Call, action: str, thing: str, thing_id: str) -> NewAuditEntry:
+def build_audit_entry(call: Call, action: str, thing: str, thing_id: str) -> NewAuditEntry:
     return NewAuditEntry(
         tenant_id=call.tenant_id,
         actor=call.actor,
@@ -221,24 +229,26 @@ def entry(call: Call, action: str, thing: str, thing_id: str) -> NewAuditEntry:
         thing=thing,
         thing_id=thing_id,
         request_id=call.request_id,
-        origin=FILES.get(call.origin, ChangeOrigin.FILE),
+        origin=APPLIED_ORIGINS.get(call.origin, ChangeOrigin.FILE),
     )
 
 
-def view(project: str, plan: ManifestPlan, warnings: list[str], *, done: bool) -> PlanView:
+def build_plan_view(
+    project: str, plan: ManifestPlan, warnings: list[str], *, done: bool
+) -> PlanView:
     return PlanView(
         project=project,
-        changes=[change_view(change, done=done) for change in plan.changes],
-        calendars=[calendar_view(change) for change in plan.calendars],
+        changes=[build_change_view(change, done=done) for change in plan.changes],
+        calendars=[build_calendar_change_view(change) for change in plan.calendars],
         unchanged=plan.unchanged,
-        touched={name: touched_view(touched) for name, touched in plan.touched.items()},
+        touched={name: build_touched_view(touched) for name, touched in plan.touched.items()},
         seen=dict(plan.seen),
         seen_calendars={change.name: change.version for change in plan.calendars},
         warnings=warnings,
     )
 
 
-def calendar_view(change: CalendarChange) -> CalendarChangeView:
+def build_calendar_change_view(change: CalendarChange) -> CalendarChangeView:
     return CalendarChangeView(
         action="create" if change.stored is None else "update",
         name=change.name,
@@ -250,30 +260,30 @@ def calendar_view(change: CalendarChange) -> CalendarChangeView:
     )
 
 
-def change_view(change: JobPlan, *, done: bool) -> ChangeView:
+def build_change_view(change: JobPlan, *, done: bool) -> ChangeView:
     return ChangeView(
         action=change.action.value,
         name=change.name,
-        job_id=job_id(change) if done or change.row is not None else None,
+        job_id=find_job_id(change) if done or change.row is not None else None,
         version=change.version,
         fields=[
             FieldChange(field=item.field, before=item.before, after=item.after)
             for item in change.differences
         ],
         sentence=change.sentence,
-        next_before=[moment(at) for at in change.before],
-        next_after=[moment(at) for at in change.after],
+        next_before=[format_time(at) for at in change.before],
+        next_after=[format_time(at) for at in change.after],
         moves=change.before != change.after,
-        note=SPREAD if change.is_spread else None,
-        touched=None if change.touched is None else touched_view(change.touched),
+        note=SPREAD_NOTE if change.is_spread else None,
+        touched=None if change.touched is None else build_touched_view(change.touched),
     )
 
 
-def job_id(change: JobPlan) -> str | None:
+def find_job_id(change: JobPlan) -> str | None:
     if change.row is not None:
-        return identifiers.job(change.row.id)
-    return None if change.draft is None else identifiers.job(change.draft.id)
+        return identifiers.format_job_id(change.row.id)
+    return None if change.draft is None else identifiers.format_job_id(change.draft.id)
 
 
-def touched_view(touched: ManualChange) -> TouchedView:
-    return TouchedView(by=touched.actor, at=moment(touched.at), action=touched.action)
+def build_touched_view(touched: ManualChange) -> ManualChangeView:
+    return ManualChangeView(by=touched.actor, at=format_time(touched.at), action=touched.action)

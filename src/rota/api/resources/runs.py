@@ -7,25 +7,30 @@ from uuid import UUID
 from msgspec import UNSET
 
 from rota.api import identifiers, views
-from rota.api.bulk import bulk_filter, counted_reply, done_reply, needed
+from rota.api.bulk_requests import (
+    build_count_reply,
+    build_done_reply,
+    build_run_filter,
+    require_token,
+)
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.paging import Page, cursor, place_of
-from rota.api.resources.shared import audited, instant
-from rota.api.shapes.jobs import Triggered
-from rota.api.shapes.pieces import moment_or_none
-from rota.api.shapes.runs import (
+from rota.api.paging import ListPage, read_cursor, write_cursor
+from rota.api.resources.common import parse_instant, write_audit_entry
+from rota.api.schemas.common import format_optional_time
+from rota.api.schemas.jobs import StartedRun
+from rota.api.schemas.runs import (
     Attempts,
     AttemptView,
-    BulkDone,
+    BulkActionResult,
     BulkDraft,
     CancelDraft,
     ExecutionsQuery,
-    Explained,
     ReplayDraft,
     RunDetail,
+    RunExplanation,
     RunsQuery,
-    RunState,
+    RunStateView,
     RunView,
 )
 from rota.core import states as core_states
@@ -39,59 +44,65 @@ from rota.engine.submission.requeue import ReplayRequest
 from rota.store import backfills, hints, run_views
 from rota.store.run_views import AttemptRow, RunListFilter, RunRow
 
-UUID_LIKE: Final = re.compile(r"(?:wrk_)?[0-9a-f]{32}")
+WORKER_ID_PATTERN: Final = re.compile(r"(?:wrk_)?[0-9a-f]{32}")
 
 
-async def run_row(call: Call) -> RunRow:
+async def read_run_row(call: Call) -> RunRow:
     """Read the run in the path, of the caller's tenant."""
-    run_id = identifiers.read("run_id", call.params["run_id"])
+    run_id = identifiers.parse_id("run_id", call.params["run_id"])
     row = await run_views.get_run(call.conn, tenant_id=call.tenant_id, run_id=run_id)
     if row is None:
         raise NotFound("run", call.params["run_id"])
     return row
 
 
-async def listed(
+async def reply_run_page(
     call: Call, chosen: RunListFilter, filters: list[Any], *, dead: bool = False
 ) -> Reply:
     """Build a page of the runs that match the filter."""
-    place = place_of(call.query.cursor, filters)
+    place = read_cursor(call.query.cursor, filters)
     read_page = run_views.list_dead_letters if dead else run_views.list_runs
     found = await read_page(
         call.conn,
         tenant_id=call.tenant_id,
         filter=chosen,
-        after=None if place is None else identifiers.read("run_id", place[0]),
+        after=None if place is None else identifiers.parse_id("run_id", place[0]),
         limit=call.query.limit,
     )
-    following = None if found.after is None else cursor(filters, [identifiers.run(found.after)])
-    data = [views.run_view(row) for row in found.rows]
-    return Reply(Page[RunView](data=data, next_cursor=following))
+    following = (
+        None
+        if found.after is None
+        else write_cursor(filters, [identifiers.format_run_id(found.after)])
+    )
+    data = [views.build_run_view(row) for row in found.rows]
+    return Reply(ListPage[RunView](data=data, next_cursor=following))
 
 
-def filter_of(query: RunsQuery) -> tuple[RunListFilter, list[Any]]:
+def build_filter(query: RunsQuery) -> tuple[RunListFilter, list[Any]]:
     """Return the filter, and the values that a cursor must match."""
     status = resolve_statuses(query.status, RUN_STATUSES)
     chosen = RunListFilter(
         states=frozenset(map(core_states.RunState, status)),
-        job_id=None if query.job_id is None else identifiers.read("job_id", query.job_id),
+        job_id=None if query.job_id is None else identifiers.parse_id("job_id", query.job_id),
         kind=query.kind,
         queue=query.queue,
-        worker=worker_of(query.worker_id),
+        worker=normalize_worker(query.worker_id),
         graph_run_id=(
-            None if query.graph_run_id is None else identifiers.read("run_id", query.graph_run_id)
+            None
+            if query.graph_run_id is None
+            else identifiers.parse_id("run_id", query.graph_run_id)
         ),
-        created_after=instant(query.created_after, "created_after"),
-        created_before=instant(query.created_before, "created_before"),
+        created_after=parse_instant(query.created_after, "created_after"),
+        created_before=parse_instant(query.created_before, "created_before"),
     )
     values = [status, query.job_id, query.kind, query.queue, query.worker_id]
     values += [query.graph_run_id]
     return chosen, [*values, query.created_after, query.created_before]
 
 
-def worker_of(text: str | None) -> str | None:
+def normalize_worker(text: str | None) -> str | None:
     """Normalize a worker: its name, or its id with or without the prefix."""
-    if text is None or not UUID_LIKE.fullmatch(text):
+    if text is None or not WORKER_ID_PATTERN.fullmatch(text):
         return text
     return str(UUID(text.removeprefix("wrk_")))
 
@@ -102,7 +113,7 @@ def worker_of(text: str | None) -> str | None:
     tag="runs",
     permission=Permission.READ,
     query=RunsQuery,
-    answer=Page[RunView],
+    answer=ListPage[RunView],
     problems=("malformed_request", "not_found"),
 )
 async def list_runs(call: Call) -> Reply:
@@ -110,8 +121,8 @@ async def list_runs(call: Call) -> Reply:
 
     A page may be shorter than its limit and still have a next one.
     """
-    chosen, filters = filter_of(call.query)
-    return await listed(call, chosen, ["runs", *filters])
+    chosen, filters = build_filter(call.query)
+    return await reply_run_page(call, chosen, ["runs", *filters])
 
 
 @operation(
@@ -121,7 +132,7 @@ async def list_runs(call: Call) -> Reply:
     tag="runs",
     permission=Permission.READ,
     query=ExecutionsQuery,
-    answer=Page[RunView],
+    answer=ListPage[RunView],
     problems=("malformed_request", "not_found"),
 )
 async def list_executions(call: Call) -> Reply:
@@ -131,17 +142,17 @@ async def list_executions(call: Call) -> Reply:
     """
     worker, status = call.query.worker_id, resolve_statuses(call.query.status, RUN_STATUSES)
     states = frozenset(map(core_states.RunState, status))
-    chosen = RunListFilter(worker=worker_of(worker), states=states)
-    return await listed(call, chosen, ["executions", worker, *status])
+    chosen = RunListFilter(worker=normalize_worker(worker), states=states)
+    return await reply_run_page(call, chosen, ["executions", worker, *status])
 
 
 @operation("GET", "/v1/runs/{run_id}", tag="runs", permission=Permission.READ, answer=RunDetail)
 async def get_run(call: Call) -> Reply:
     """Get a run with its payload and its result."""
-    row, backfill_id = await run_row(call), None
+    row, backfill_id = await read_run_row(call), None
     if row.trigger == "backfill":
         backfill_id = await backfills.find_by_run(call.conn, row.id, tenant_id=call.tenant_id)
-    return Reply(views.run_detail(row, backfill_id=backfill_id))
+    return Reply(views.build_run_detail(row, backfill_id=backfill_id))
 
 
 @operation(
@@ -149,36 +160,42 @@ async def get_run(call: Call) -> Reply:
 )
 async def list_attempts(call: Call) -> Reply:
     """List the attempts of a run, oldest first."""
-    row = await run_row(call)
+    row = await read_run_row(call)
     found = await run_views.read_attempts(call.conn, tenant_id=call.tenant_id, run_id=row.id)
-    return Reply(Attempts(data=[attempt_view(attempt) for attempt in found]))
+    return Reply(Attempts(data=[build_attempt_view(attempt) for attempt in found]))
 
 
-def attempt_view(row: AttemptRow) -> AttemptView:
+def build_attempt_view(row: AttemptRow) -> AttemptView:
     reason, traceback = views.split_reason(row.reason)
     return AttemptView(
         attempt_number=row.attempt,
         outcome=row.outcome,
-        start_time=moment_or_none(row.started_at),
-        end_time=moment_or_none(row.finished_at),
-        executor_id=None if row.session_id is None else identifiers.shown("wrk", row.session_id),
+        start_time=format_optional_time(row.started_at),
+        end_time=format_optional_time(row.finished_at),
+        executor_id=None
+        if row.session_id is None
+        else identifiers.format_id("wrk", row.session_id),
         worker=row.worker,
-        error_message=views.message_of(reason),
+        error_message=views.format_message(reason),
         reason=reason,
         traceback=traceback,
     )
 
 
 @operation(
-    "GET", "/v1/runs/{run_id}/explain", tag="runs", permission=Permission.READ, answer=Explained
+    "GET",
+    "/v1/runs/{run_id}/explain",
+    tag="runs",
+    permission=Permission.READ,
+    answer=RunExplanation,
 )
 async def explain_run(call: Call) -> Reply:
     """Explain in one sentence why a run waits or how it ended."""
-    row = await run_row(call)
+    row = await read_run_row(call)
     explanation = await explanations.explain_run(call.conn, tenant_id=call.tenant_id, run_id=row.id)
     return Reply(
-        Explained(
-            run_id=identifiers.run(row.id),
+        RunExplanation(
+            run_id=identifiers.format_run_id(row.id),
             status=row.state.value,
             code=explanation.code,
             sentence=explanation.sentence,
@@ -194,7 +211,7 @@ async def explain_run(call: Call) -> Reply:
     permission=Permission.OPERATE,
     body=CancelDraft,
     body_required=False,
-    answer=RunState,
+    answer=RunStateView,
     other_statuses=(202,),
     problems=("illegal_move",),
     example={"reason": "not needed any more"},
@@ -204,7 +221,7 @@ async def cancel_run(call: Call) -> Reply:
 
     A waiting run ends at once. For a running one, the worker is asked to stop it (202).
     """
-    run_id = identifiers.read("run_id", call.params["run_id"])
+    run_id = identifiers.parse_id("run_id", call.params["run_id"])
     draft: CancelDraft = call.body or CancelDraft()
     done = await run_cancellation.cancel_run(
         call.conn,
@@ -215,10 +232,14 @@ async def cancel_run(call: Call) -> Reply:
         force=draft.force,
         now=call.now,
     )
-    await audited(call, "run.cancel", "run", identifiers.run(run_id), {"force": draft.force})
+    await write_audit_entry(
+        call, "run.cancel", "run", identifiers.format_run_id(run_id), {"force": draft.force}
+    )
     call.hints |= {hints.CANCELS_CHANNEL, hints.RUNS_CHANNEL}
     status = 202 if done.state is core_states.RunState.CANCELLING else 200
-    return Reply(RunState(run_id=identifiers.run(run_id), status=done.state.value), status)
+    return Reply(
+        RunStateView(run_id=identifiers.format_run_id(run_id), status=done.state.value), status
+    )
 
 
 @operation(
@@ -226,7 +247,7 @@ async def cancel_run(call: Call) -> Reply:
     "/v1/runs/{run_id}/retry",
     tag="runs",
     permission=Permission.OPERATE,
-    answer=RunState,
+    answer=RunStateView,
     problems=("illegal_move",),
 )
 async def retry_run(call: Call) -> Reply:
@@ -234,12 +255,12 @@ async def retry_run(call: Call) -> Reply:
 
     It keeps its original payload and policy; later changes of the job have no effect.
     """
-    run_id = identifiers.read("run_id", call.params["run_id"])
+    run_id = identifiers.parse_id("run_id", call.params["run_id"])
     await requeue.retry_run(call.conn, tenant_id=call.tenant_id, run_id=run_id, by=call.actor)
-    await audited(call, "run.retry", "run", identifiers.run(run_id))
+    await write_audit_entry(call, "run.retry", "run", identifiers.format_run_id(run_id))
     call.hints.add(hints.RUNS_CHANNEL)
-    row = await run_row(call)
-    return Reply(RunState(run_id=identifiers.run(run_id), status=row.state.value))
+    row = await read_run_row(call)
+    return Reply(RunStateView(run_id=identifiers.format_run_id(run_id), status=row.state.value))
 
 
 @operation(
@@ -249,7 +270,7 @@ async def retry_run(call: Call) -> Reply:
     permission=Permission.OPERATE,
     body=ReplayDraft,
     body_required=False,
-    answer=Triggered,
+    answer=StartedRun,
     status=201,
     problems=("illegal_move",),
     example={"payload": {"day": "2026-07-01"}},
@@ -260,7 +281,7 @@ async def replay_run(call: Call) -> Reply:
     The new run has the kind, queue, policy and payload of the finished one; later changes of the
     job have no effect. Set `payload` to use a different payload.
     """
-    row = await run_row(call)
+    row = await read_run_row(call)
     draft: ReplayDraft = call.body or ReplayDraft()
     payload = KEEP if draft.payload is UNSET else draft.payload
     new_id = await requeue.replay_run(
@@ -270,12 +291,14 @@ async def replay_run(call: Call) -> Reply:
         now=call.now,
         new_id=call.service.new_id,
     )
-    call.made([new_id])
-    shown_id = identifiers.run(new_id)
+    call.link_runs([new_id])
+    shown_id = identifiers.format_run_id(new_id)
     details = {"into": shown_id, "payload": "same" if payload is KEEP else "edited"}
-    await audited(call, "run.replay", "run", identifiers.run(row.id), details)
+    await write_audit_entry(call, "run.replay", "run", identifiers.format_run_id(row.id), details)
     call.hints.add(hints.RUNS_CHANNEL)
-    return Reply(Triggered(job_id=identifiers.job(row.job_id), run_id=shown_id, refused=None))
+    return Reply(
+        StartedRun(job_id=identifiers.format_job_id(row.job_id), run_id=shown_id, refused=None)
+    )
 
 
 @operation(
@@ -284,7 +307,7 @@ async def replay_run(call: Call) -> Reply:
     tag="runs",
     permission=Permission.OPERATE,
     body=BulkDraft,
-    answer=BulkDone,
+    answer=BulkActionResult,
     example={"filter": {"kind": "report"}, "dry_run": True},
 )
 async def cancel_runs(call: Call) -> Reply:
@@ -292,15 +315,15 @@ async def cancel_runs(call: Call) -> Reply:
 
     A dry run returns the count and a confirmation token.
     """
-    which, token = bulk_filter(call.body), call.body.token
+    which, token = build_run_filter(call.body), call.body.token
     if call.body.dry_run:
         counted = await run_cancellation.count_cancellable(
             call.conn, which, tenant_id=call.tenant_id, now=call.now
         )
-        return counted_reply(counted)
+        return build_count_reply(counted)
     done = await run_cancellation.cancel_runs(
-        call.conn, which, tenant_id=call.tenant_id, token=needed(token), by=call.actor
+        call.conn, which, tenant_id=call.tenant_id, token=require_token(token), by=call.actor
     )
-    await audited(call, "run.bulk_cancel", "run", "many", {"number": len(done.ids)})
+    await write_audit_entry(call, "run.bulk_cancel", "run", "many", {"number": len(done.ids)})
     call.hints |= {hints.CANCELS_CHANNEL, hints.RUNS_CHANNEL}
-    return done_reply(done)
+    return build_done_reply(done)

@@ -5,10 +5,10 @@ from typing import Any
 from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.resources.shared import audited, instant, job_row
-from rota.api.shapes.backfills import BackfillPlan, BackfillPlanned
-from rota.api.shapes.pieces import moment
-from rota.api.shapes.schedules import (
+from rota.api.resources.common import parse_instant, read_job_row, write_audit_entry
+from rota.api.schemas.backfills import BackfillEstimate, BackfillPlan
+from rota.api.schemas.common import format_time
+from rota.api.schemas.schedules import (
     BackfillDraft,
     BackfillView,
     PreviewDraft,
@@ -50,7 +50,7 @@ from rota.store import calendars, hints
 async def preview_schedule(call: Call) -> Reply:
     """Preview a schedule: its description, its next times and the effects of daylight saving."""
     draft: PreviewDraft = call.body
-    async with call.in_tenant():
+    async with call.open_tenant_transaction():
         known = await calendars.read_calendars(call.conn, tenant_id=call.tenant_id)
     now = call.now
 
@@ -65,12 +65,12 @@ async def preview_schedule(call: Call) -> Reply:
             viewer=draft.viewer,
             budget=SearchBudget(PREVIEW_STEPS_MAX, check=check),
         )
-        return preview_view(shown, write_schedule(schedule))
+        return build_preview_view(shown, write_schedule(schedule))
 
     return Reply(await call.compute(compute))
 
 
-def preview_view(shown: SchedulePreview, schedule: dict[str, Any]) -> PreviewView:
+def build_preview_view(shown: SchedulePreview, schedule: dict[str, Any]) -> PreviewView:
     return PreviewView(
         sentence=shown.sentence,
         follows=shown.follows.value,
@@ -79,8 +79,8 @@ def preview_view(shown: SchedulePreview, schedule: dict[str, Any]) -> PreviewVie
         schedule=schedule,
         upcoming=[
             UpcomingView(
-                at=moment(tick.at),
-                due_at=moment(tick.due_at),
+                at=format_time(tick.at),
+                due_at=format_time(tick.due_at),
                 local=zones.format_local_time(tick.at, shown.timezone),
                 viewed=tick.viewer_local.isoformat(),
                 notes=list(tick.notes),
@@ -110,9 +110,9 @@ async def backfill_job(call: Call) -> Reply:
     Creates at most 1,000 runs; for longer ranges use `POST /v1/jobs/{job_id}/backfills`. A dry run
     only counts the ticks.
     """
-    row = await job_row(call)
+    row = await read_job_row(call)
     draft: BackfillDraft = call.body
-    since, until = instant(draft.since, "since"), instant(draft.until, "until")
+    since, until = parse_instant(draft.since, "since"), parse_instant(draft.until, "until")
     if since is None or until is None:
         raise InvalidInput("since", draft.since, "expected a time in both `since` and `until`")
     known = await calendars.read_calendars(call.conn, tenant_id=call.tenant_id)
@@ -134,11 +134,15 @@ async def backfill_job(call: Call) -> Reply:
     )
     if not draft.dry_run:
         details = {"since": draft.since, "until": draft.until, "new": done.new}
-        await audited(call, "job.backfill", "job", identifiers.job(row.id), details)
+        await write_audit_entry(
+            call, "job.backfill", "job", identifiers.format_job_id(row.id), details
+        )
         call.hints.add(hints.RUNS_CHANNEL)
     counts = {key: value for key, value in done._asdict().items() if key != "run_ids"}
     return Reply(
-        BackfillView(**counts, run_ids=[identifiers.run(run_id) for run_id in done.run_ids])
+        BackfillView(
+            **counts, run_ids=[identifiers.format_run_id(run_id) for run_id in done.run_ids]
+        )
     )
 
 
@@ -148,7 +152,7 @@ async def backfill_job(call: Call) -> Reply:
     tag="jobs",
     permission=Permission.OPERATE,
     body=BackfillPlan,
-    answer=BackfillPlanned,
+    answer=BackfillEstimate,
     status=201,
     other_statuses=(200,),
     problems=("invalid_schedule", "conflict"),
@@ -160,9 +164,9 @@ async def create_backfill(call: Call) -> Reply:
     A background service creates the runs step by step; `GET /v1/backfills/{backfill_id}` shows the
     progress. A job has one backfill at a time.
     """
-    row = await job_row(call)
+    row = await read_job_row(call)
     plan: BackfillPlan = call.body
-    since, until = instant(plan.since, "since"), instant(plan.until, "until")
+    since, until = parse_instant(plan.since, "since"), parse_instant(plan.until, "until")
     if since is None or until is None:
         raise InvalidInput("since", plan.since, "expected a time in both `since` and `until`")
     result = await start_backfill(
@@ -186,15 +190,15 @@ async def create_backfill(call: Call) -> Reply:
     )
     if result.backfill_id is not None:
         details = {"since": plan.since, "until": plan.until, "only": plan.only, "job": row.name}
-        shown = identifiers.backfill(result.backfill_id)
-        await audited(call, "backfill.create", "backfill", shown, details)
-    return Reply(planned_view(result), 200 if plan.dry_run else 201)
+        shown = identifiers.format_backfill_id(result.backfill_id)
+        await write_audit_entry(call, "backfill.create", "backfill", shown, details)
+    return Reply(build_backfill_counts(result), 200 if plan.dry_run else 201)
 
 
-def planned_view(asked: BackfillAnswer) -> BackfillPlanned:
-    counted, id_ = asked
-    return BackfillPlanned(
-        backfill_id=None if id_ is None else identifiers.backfill(id_),
+def build_backfill_counts(result: BackfillAnswer) -> BackfillEstimate:
+    counted, id_ = result
+    return BackfillEstimate(
+        backfill_id=None if id_ is None else identifiers.format_backfill_id(id_),
         ticks=counted.ticks,
         ran=counted.ran,
         alive=counted.alive,

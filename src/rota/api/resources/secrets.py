@@ -2,11 +2,11 @@
 
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.paging import Page, cursor, place_of
-from rota.api.resources.shared import audited
-from rota.api.shapes.pieces import moment
-from rota.api.shapes.runs import PageQuery
-from rota.api.shapes.tenancy import SecretDraft, SecretView
+from rota.api.paging import ListPage, read_cursor, write_cursor
+from rota.api.resources.common import write_audit_entry
+from rota.api.schemas.common import format_time
+from rota.api.schemas.runs import PageQuery
+from rota.api.schemas.tenancy import SecretDraft, SecretView
 from rota.core.access import Permission
 from rota.core.errors import SecretsUnavailable
 from rota.core.secret_encryption import NONCE_BYTES
@@ -14,9 +14,9 @@ from rota.store import encrypted_secrets
 from rota.store.encrypted_secrets import SecretRow
 
 
-def view(secret: SecretRow) -> SecretView:
+def build_secret_view(secret: SecretRow) -> SecretView:
     return SecretView(
-        name=secret.name, version=secret.version, updated_at=moment(secret.updated_at)
+        name=secret.name, version=secret.version, updated_at=format_time(secret.updated_at)
     )
 
 
@@ -35,7 +35,7 @@ async def put_secret(call: Call) -> Reply:
 
     The API never returns its value.
     """
-    master = call.service.master
+    master = call.service.master_key
     if master is None:
         raise SecretsUnavailable(reason="no master key is configured", remedy="set api.master_key")
     stored = await encrypted_secrets.put_secret(
@@ -46,8 +46,8 @@ async def put_secret(call: Call) -> Reply:
         master=master,
         nonce=call.service.random_bytes(NONCE_BYTES),
     )
-    await audited(call, "secret.put", "secret", stored.name, {"version": stored.version})
-    return Reply(view(stored))
+    await write_audit_entry(call, "secret.put", "secret", stored.name, {"version": stored.version})
+    return Reply(build_secret_view(stored))
 
 
 @operation(
@@ -56,13 +56,13 @@ async def put_secret(call: Call) -> Reply:
     tag="secrets",
     permission=Permission.MANAGE,
     query=PageQuery,
-    answer=Page[SecretView],
+    answer=ListPage[SecretView],
     problems=("malformed_request",),
 )
 async def list_secrets(call: Call) -> Reply:
     """List the names of secrets."""
     query: PageQuery = call.query
-    place = place_of(query.cursor, ["secrets"])
+    place = read_cursor(query.cursor, ["secrets"])
     found = await encrypted_secrets.list_secrets(
         call.conn,
         tenant_id=call.tenant_id,
@@ -70,8 +70,10 @@ async def list_secrets(call: Call) -> Reply:
         limit=query.limit + 1,
     )
     shown = found[: query.limit]
-    more = cursor(["secrets"], [shown[-1].name]) if len(found) > query.limit else None
-    return Reply(Page[SecretView](data=[view(secret) for secret in shown], next_cursor=more))
+    more = write_cursor(["secrets"], [shown[-1].name]) if len(found) > query.limit else None
+    return Reply(
+        ListPage[SecretView](data=[build_secret_view(secret) for secret in shown], next_cursor=more)
+    )
 
 
 @operation("DELETE", "/v1/secrets/{name}", tag="secrets", permission=Permission.MANAGE, status=204)
@@ -80,5 +82,5 @@ async def delete_secret(call: Call) -> Reply:
     await encrypted_secrets.delete_secret(
         call.conn, tenant_id=call.tenant_id, name=call.params["name"]
     )
-    await audited(call, "secret.delete", "secret", call.params["name"])
+    await write_audit_entry(call, "secret.delete", "secret", call.params["name"])
     return Reply()

@@ -11,10 +11,10 @@ from msgspec import Meta, Struct
 from starlette.responses import Response
 
 from rota.api import openapi
-from rota.api.call import Call, Reply, Service
+from rota.api.call import ApiService, Call, Reply
 from rota.api.operations import catalogue, operation
-from rota.api.problems import KINDS, Refusal
-from rota.api.shapes.pieces import moment_or_none
+from rota.api.problems import PROBLEM_KINDS, ProblemError
+from rota.api.schemas.common import format_optional_time
 from rota.core.access import Permission, Principal, is_allowed
 from rota.core.clock import CLOCK_OFFSET_LIMIT
 from rota.core.errors import NotFound, StoreUnavailable
@@ -24,8 +24,8 @@ from rota.engine.observability.tenant_metrics import render_tenant
 from rota.store.keys import EXPIRY_WARNING
 from rota.store.row_level_security import tenant_scope
 
-MEDIA: Final = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
-CACHED: Final = {"Cache-Control": "no-cache"}
+PAGE_MEDIA_TYPES: Final = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+REVALIDATE_HEADERS: Final = {"Cache-Control": "no-cache"}
 
 
 class Health(Struct, kw_only=True, frozen=True):
@@ -65,15 +65,15 @@ async def get_readiness(call: Call) -> Reply:
     It is ready if the database answered within the last second and the machine's clock is within 30
     seconds of the database's.
     """
-    problem = unreadiness_of(call.service)
+    problem = explain_unready(call.service)
     if problem is not None:
-        raise Refusal("unavailable", problem)
+        raise ProblemError("unavailable", problem)
     return Reply(Health(status="ok"))
 
 
-def unreadiness_of(service: Service) -> str | None:
+def explain_unready(service: ApiService) -> str | None:
     """Return why this process is not ready, or None. Runs no queries; any thread may call it."""
-    if service.pool.is_away:
+    if service.pool.is_unreachable:
         return "the database does not answer"
     if service.clock_is_wrong():
         limit = f"{CLOCK_OFFSET_LIMIT.total_seconds():g} seconds"
@@ -96,13 +96,13 @@ async def get_whoami(call: Call) -> Reply:
             tenant=who.tenant,
             role=who.role.value,
             user_id=who.user_id,
-            expires_at=moment_or_none(who.expires_at),
-            warning=expiry_warning(who, call.now),
+            expires_at=format_optional_time(who.expires_at),
+            warning=warn_expiry(who, call.now),
         )
     )
 
 
-def expiry_warning(who: Principal, now: datetime) -> str | None:
+def warn_expiry(who: Principal, now: datetime) -> str | None:
     """Return a warning about the expiry of a key, or None."""
     remedy = (
         "create another with `rota keys create`, or renew the bootstrap admin key with "
@@ -132,7 +132,7 @@ async def get_metrics(call: Call) -> Reply:
     """
     is_platform = is_allowed(call.principal, Permission.PLATFORM)
     try:
-        async with call.connection() as conn:
+        async with call.acquire_connection() as conn:
             if not is_platform:
                 async with tenant_scope(conn, call.tenant_id):
                     text = await render_tenant(conn, tenant_id=call.tenant_id)
@@ -147,7 +147,7 @@ async def get_metrics(call: Call) -> Reply:
 
 @cache
 def _document() -> bytes:
-    document = openapi.document(catalogue.operations, version=version("rota"))
+    document = openapi.build_document(catalogue.operations, version=version("rota"))
     return msgspec.json.encode(document)
 
 
@@ -156,7 +156,9 @@ def _document() -> bytes:
 )
 async def get_openapi(_call: Call) -> Reply:
     """Get the OpenAPI 3.1 document of this API."""
-    return Reply(response=Response(_document(), media_type="application/json", headers=CACHED))
+    return Reply(
+        response=Response(_document(), media_type="application/json", headers=REVALIDATE_HEADERS)
+    )
 
 
 @operation("GET", "/docs", tag="service", permission=None, scope="none", media="text/html")
@@ -183,10 +185,12 @@ def _file(name: str) -> Reply:
     """Return a file of the API page by name."""
     known = {path.name for path in files("rota.api").joinpath("page").iterdir()}
     ending = name.rpartition(".")[2]
-    if name not in known or ending not in MEDIA:
+    if name not in known or ending not in PAGE_MEDIA_TYPES:
         raise NotFound("file", name)
     body = files("rota.api").joinpath("page", name).read_bytes()
-    return Reply(response=Response(body, media_type=MEDIA[ending], headers=CACHED))
+    return Reply(
+        response=Response(body, media_type=PAGE_MEDIA_TYPES[ending], headers=REVALIDATE_HEADERS)
+    )
 
 
 @operation(
@@ -195,7 +199,7 @@ def _file(name: str) -> Reply:
 async def get_problem(call: Call) -> Reply:
     """Explain a problem code; the `type` of a problem links here."""
     code = call.params["code"]
-    kind = KINDS.get(code)
+    kind = PROBLEM_KINDS.get(code)
     if kind is None:
         raise NotFound("problem", code)
     text = f"{code} ({kind.status}): {kind.title}.\n\nSee docs/problems/{code}.md.\n"

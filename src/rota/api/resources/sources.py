@@ -8,8 +8,8 @@ from typing import Literal
 
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.shapes.pieces import moment_or_none
-from rota.api.shapes.sources import Sources, SourceView
+from rota.api.schemas.common import format_optional_time
+from rota.api.schemas.sources import Sources, SourceView
 from rota.core.access import Permission
 from rota.store import event_sources
 from rota.store.event_sources import SourceRow
@@ -19,28 +19,28 @@ from rota.store.event_sources import SourceRow
 async def list_sources(call: Call) -> Reply:
     """List event sources with their readers, progress and last errors."""
     found = await event_sources.list_sources(call.conn, tenant_id=call.tenant_id)
-    return Reply(Sources(data=[source_view(row) for row in found]))
+    return Reply(Sources(data=[build_source_view(row) for row in found]))
 
 
-def source_view(row: SourceRow) -> SourceView:
+def build_source_view(row: SourceRow) -> SourceView:
     return SourceView(
         name=row.name,
         kind=row.kind,
-        state=state_of(row),
+        state=find_state(row),
         reader=row.reader,
         position=row.position,
         lag=row.lag,
         taken=row.taken,
         refused=row.refused,
-        read_at=moment_or_none(row.read_at),
-        taken_at=moment_or_none(row.taken_at),
+        read_at=format_optional_time(row.read_at),
+        taken_at=format_optional_time(row.taken_at),
         failures=row.failures,
         error=row.error,
-        error_at=moment_or_none(row.error_at),
+        error_at=format_optional_time(row.error_at),
     )
 
 
-def state_of(row: SourceRow) -> Literal["reading", "failing", "idle"]:
+def find_state(row: SourceRow) -> Literal["reading", "failing", "idle"]:
     if row.failures:
         return "failing"
     return "idle" if row.reader is None else "reading"

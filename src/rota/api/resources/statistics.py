@@ -5,9 +5,9 @@ from typing import Final
 
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.resources.shared import instant
-from rota.api.shapes.pieces import moment
-from rota.api.shapes.statistics import (
+from rota.api.resources.common import parse_instant
+from rota.api.schemas.common import format_time
+from rota.api.schemas.statistics import (
     BucketView,
     DepthView,
     SeriesQuery,
@@ -19,10 +19,10 @@ from rota.core.access import Permission
 from rota.engine.observability import statistics
 from rota.engine.observability.statistics import SeriesSpan, StatisticsBucket
 
-USUAL: Final = timedelta(hours=1)
+DEFAULT_PERIOD: Final = timedelta(hours=1)
 
 
-def seconds(time: timedelta | None) -> float | None:
+def to_seconds(time: timedelta | None) -> float | None:
     return None if time is None else round(time.total_seconds(), 6)
 
 
@@ -41,28 +41,28 @@ async def get_statistics(call: Call) -> Reply:
     when a run could start until it started. Backfills, replays, retries and manually started runs
     have none.
     """
-    since = instant(call.query.since, "since") or call.now - USUAL
+    since = parse_instant(call.query.since, "since") or call.now - DEFAULT_PERIOD
     found = await statistics.read_overview(call.conn, tenant_id=call.tenant_id, since=since)
     times = found.times
     return Reply(
         StatisticsView(
-            since=moment(found.since),
-            now=moment(found.now),
+            since=format_time(found.since),
+            now=format_time(found.now),
             runs={state.value: number for state, number in found.ended.items()},
             is_estimate=found.is_estimate,
             failure_rate=found.failure_rate,
             runs_per_second=found.runs_per_second,
-            wait_p50_s=seconds(times.lag_p50),
-            wait_p99_s=seconds(times.lag_p99),
-            duration_p50_s=seconds(times.duration_p50),
-            duration_p99_s=seconds(times.duration_p99),
+            wait_p50_s=to_seconds(times.lag_p50),
+            wait_p99_s=to_seconds(times.lag_p99),
+            duration_p50_s=to_seconds(times.duration_p50),
+            duration_p99_s=to_seconds(times.duration_p99),
             queues=[
                 DepthView(
                     queue=depth.queue,
                     waiting=depth.ready,
                     oldest_wait_s=None
                     if depth.oldest_at is None
-                    else seconds(found.now - depth.oldest_at),
+                    else to_seconds(found.now - depth.oldest_at),
                 )
                 for depth in found.queues
             ],
@@ -91,18 +91,18 @@ async def get_series(call: Call) -> Reply:
         SeriesView(
             width_s=found.width.total_seconds(),
             is_estimate=found.is_estimate,
-            buckets=[bucket_view(bucket) for bucket in found.buckets],
+            buckets=[build_bucket_view(bucket) for bucket in found.buckets],
         )
     )
 
 
-def bucket_view(bucket: StatisticsBucket) -> BucketView:
+def build_bucket_view(bucket: StatisticsBucket) -> BucketView:
     return BucketView(
-        start=moment(bucket.start),
+        start=format_time(bucket.start),
         runs={state.value: number for state, number in bucket.ended.items()},
-        mean_wait_s=seconds(bucket.mean_lag),
-        wait_p50_s=seconds(bucket.lag_p50),
-        wait_p99_s=seconds(bucket.lag_p99),
-        longest_wait_s=seconds(bucket.longest_lag),
-        mean_duration_s=seconds(bucket.mean_duration),
+        mean_wait_s=to_seconds(bucket.mean_lag),
+        wait_p50_s=to_seconds(bucket.lag_p50),
+        wait_p99_s=to_seconds(bucket.lag_p99),
+        longest_wait_s=to_seconds(bucket.longest_lag),
+        mean_duration_s=to_seconds(bucket.mean_duration),
     )

@@ -7,10 +7,10 @@ from msgspec import UNSET
 from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.paging import Page, cursor, place_of
-from rota.api.resources.statistics import seconds
-from rota.api.shapes.pieces import moment, moment_or_none
-from rota.api.shapes.tasks import (
+from rota.api.paging import ListPage, read_cursor, write_cursor
+from rota.api.resources.statistics import to_seconds
+from rota.api.schemas.common import format_optional_time, format_time
+from rota.api.schemas.tasks import (
     TaskBucket,
     TaskFailure,
     TaskItem,
@@ -21,7 +21,7 @@ from rota.api.shapes.tasks import (
     TaskWorker,
     Window,
 )
-from rota.api.views import loaded, split_reason
+from rota.api.views import load_json, split_reason
 from rota.core.access import Permission
 from rota.core.errors import NotFound
 from rota.engine.observability import task_statistics
@@ -47,7 +47,7 @@ WINDOWS: Final[dict[Window, TaskWindow]] = {
     tag="tasks",
     permission=Permission.READ,
     query=TasksQuery,
-    answer=Page[TaskItem],
+    answer=ListPage[TaskItem],
     problems=("malformed_request",),
 )
 async def list_tasks(call: Call) -> Reply:
@@ -59,20 +59,20 @@ async def list_tasks(call: Call) -> Reply:
     query: TasksQuery = call.query
     served = None if query.served is UNSET else query.served
     filters = [query.q, served]
-    place = place_of(query.cursor, filters)
+    place = read_cursor(query.cursor, filters)
     found = await task_statistics.list_tasks(
         call.conn, tenant_id=call.tenant_id, tenant=call.principal.tenant
     )
-    fitting = [task for task in found if fits(task, q=query.q, served=served)]
+    fitting = [task for task in found if matches_filters(task, q=query.q, served=served)]
     after = [task for task in fitting if place is None or task.row.name > place[0]]
     # The cursor uses Python's order of names.
     after.sort(key=lambda task: task.row.name)
     shown = after[: query.limit]
-    following = cursor(filters, [shown[-1].row.name]) if len(after) > len(shown) else None
-    return Reply(Page(data=[task_item(task) for task in shown], next_cursor=following))
+    following = write_cursor(filters, [shown[-1].row.name]) if len(after) > len(shown) else None
+    return Reply(ListPage(data=[build_task_item(task) for task in shown], next_cursor=following))
 
 
-def fits(task: TaskSummary, *, q: str | None, served: bool | None) -> bool:
+def matches_filters(task: TaskSummary, *, q: str | None, served: bool | None) -> bool:
     """Tell whether a task matches the filters."""
     if served is not None and served != (task.workers > 0):
         return False
@@ -80,7 +80,7 @@ def fits(task: TaskSummary, *, q: str | None, served: bool | None) -> bool:
     return q is None or q.casefold() in text
 
 
-def task_item(task: TaskSummary) -> TaskItem:
+def build_task_item(task: TaskSummary) -> TaskItem:
     return TaskItem(
         kind=task.row.name,
         description=task.row.description,
@@ -90,7 +90,7 @@ def task_item(task: TaskSummary) -> TaskItem:
         running=task.load.running,
         waiting=task.load.waiting,
         scheduled=task.load.scheduled,
-        last_run_at=moment_or_none(task.last_run_at),
+        last_run_at=format_optional_time(task.last_run_at),
         is_estimate=task.is_estimate,
         is_partial=task.load.is_partial,
     )
@@ -116,20 +116,20 @@ async def get_task(call: Call) -> Reply:
     )
     if found is None:
         raise NotFound("task", kind)
-    return Reply(task_view(found, window))
+    return Reply(build_task_view(found, window))
 
 
-def task_view(task: TaskDetail, window: Window) -> TaskView:
+def build_task_view(task: TaskDetail, window: Window) -> TaskView:
     row, total, load = task.row, task.series.total, task.load
     return TaskView(
         kind=row.name,
         description=row.description,
-        payload_schema=loaded(row.payload_schema),
-        default_policy=loaded(row.default_policy),
+        payload_schema=load_json(row.payload_schema),
+        default_policy=load_json(row.default_policy),
         supports_exactly_once=row.exactly_once,
         workers=[
             TaskWorker(
-                worker_id=identifiers.shown("wrk", worker.id),
+                worker_id=identifiers.format_id("wrk", worker.id),
                 name=worker.name,
                 is_draining=worker.draining,
                 queues=worker.queues,
@@ -141,53 +141,55 @@ def task_view(task: TaskDetail, window: Window) -> TaskView:
         scheduled=load.scheduled,
         is_partial=load.is_partial,
         window=window,
-        since=moment(total.start),
-        now=moment(task.now),
+        since=format_time(total.start),
+        now=format_time(task.now),
         runs={state.value: number for state, number in total.ended.items()},
         ended=total.number,
         failed=total.failed,
         failure_rate=total.failure_rate,
         runs_per_minute=round(task.runs_per_minute, 4),
-        duration_p50_s=seconds(total.duration_p50),
-        duration_p99_s=seconds(total.duration_p99),
-        wait_p50_s=seconds(total.wait_p50),
-        wait_p99_s=seconds(total.wait_p99),
+        duration_p50_s=to_seconds(total.duration_p50),
+        duration_p99_s=to_seconds(total.duration_p99),
+        wait_p50_s=to_seconds(total.wait_p50),
+        wait_p99_s=to_seconds(total.wait_p99),
         is_estimate=task.series.is_estimate,
-        last_run_at=None if task.last_run is None else moment_or_none(task.last_run.finished_at),
-        last_failure=None if task.last_failure is None else failure_view(task.last_failure),
+        last_run_at=None
+        if task.last_run is None
+        else format_optional_time(task.last_run.finished_at),
+        last_failure=None if task.last_failure is None else build_failure_view(task.last_failure),
         jobs=[
             TaskJob(
-                job_id=identifiers.job(job.id),
+                job_id=identifiers.format_job_id(job.id),
                 name=job.name,
                 status=job.state.value,
-                next_run_at=moment_or_none(job.next_fire_at),
+                next_run_at=format_optional_time(job.next_fire_at),
             )
             for job in task.jobs
         ],
         has_more_jobs=task.has_more_jobs,
         width_s=task.series.width.total_seconds(),
-        series=[bucket_view(bucket) for bucket in task.series.buckets],
+        series=[build_task_bucket(bucket) for bucket in task.series.buckets],
     )
 
 
-def failure_view(run: RunRow) -> TaskFailure:
+def build_failure_view(run: RunRow) -> TaskFailure:
     reason, _ = split_reason(run.reason)
     details = reason if isinstance(reason, dict) else {}
     return TaskFailure(
-        run_id=identifiers.run(run.id),
-        ended_at=moment(run.finished_at or run.scheduled_at),
+        run_id=identifiers.format_run_id(run.id),
+        ended_at=format_time(run.finished_at or run.scheduled_at),
         error_type=details.get("type") or details.get("code"),
         message=details.get("message"),
     )
 
 
-def bucket_view(bucket: TaskStatistics) -> TaskBucket:
+def build_task_bucket(bucket: TaskStatistics) -> TaskBucket:
     return TaskBucket(
-        start=moment(bucket.start),
+        start=format_time(bucket.start),
         ended=bucket.number,
         failed=bucket.failed,
-        duration_p50_s=seconds(bucket.duration_p50),
-        duration_p99_s=seconds(bucket.duration_p99),
-        wait_p50_s=seconds(bucket.wait_p50),
-        wait_p99_s=seconds(bucket.wait_p99),
+        duration_p50_s=to_seconds(bucket.duration_p50),
+        duration_p99_s=to_seconds(bucket.duration_p99),
+        wait_p50_s=to_seconds(bucket.wait_p50),
+        wait_p99_s=to_seconds(bucket.wait_p99),
     )

@@ -6,14 +6,14 @@ from msgspec import UNSET, to_builtins
 
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.paging import Page, cursor, number_of, place_of
-from rota.api.resources.keys import made_key
-from rota.api.resources.shared import audited
-from rota.api.shapes.pieces import moment, moment_or_none
-from rota.api.shapes.runs import PageQuery
-from rota.api.shapes.tenancy import (
+from rota.api.paging import ListPage, read_cursor, read_number, write_cursor
+from rota.api.resources.common import write_audit_entry
+from rota.api.resources.keys import create_key_of_tenant
+from rota.api.schemas.common import format_optional_time, format_time
+from rota.api.schemas.runs import PageQuery
+from rota.api.schemas.tenancy import (
+    CreatedKey,
     KeyDraft,
-    KeyMade,
     TenantDraft,
     TenantEdit,
     TenantView,
@@ -25,30 +25,30 @@ from rota.core.quotas import Quotas
 from rota.store import tenants
 from rota.store.tenants import Tenant
 
-LONGEST_NUMBER: Final = 9
+TENANT_ID_DIGITS_MAX: Final = 9
 
 
-def tenant_of(call: Call) -> int:
+def read_tenant_id(call: Call) -> int:
     """Read the tenant id in the path."""
     text = call.params["tenant_id"]
-    if not (text.isascii() and text.isdigit()) or len(text) > LONGEST_NUMBER:
+    if not (text.isascii() and text.isdigit()) or len(text) > TENANT_ID_DIGITS_MAX:
         raise NotFound("tenant", text)
     return int(text)
 
 
-def quotas_of(draft: QuotasDraft | None) -> Quotas:
+def build_quotas(draft: QuotasDraft | None) -> Quotas:
     return Quotas() if draft is None else to_quotas(draft)
 
 
-def view(tenant: Tenant) -> TenantView:
+def build_tenant_view(tenant: Tenant) -> TenantView:
     return TenantView(
         tenant_id=tenant.id,
         name=tenant.name,
         weight=tenant.weight,
         quotas=write_quotas(tenant.quotas),
         is_paused=tenant.paused_at is not None,
-        paused_at=moment_or_none(tenant.paused_at),
-        created_at=moment(tenant.created_at),
+        paused_at=format_optional_time(tenant.paused_at),
+        created_at=format_time(tenant.created_at),
     )
 
 
@@ -67,10 +67,10 @@ async def create_tenant(call: Call) -> Reply:
     """Create a tenant."""
     draft: TenantDraft = call.body
     tenant = await tenants.create_tenant(
-        call.conn, name=draft.name, weight=draft.weight, quotas=quotas_of(draft.quotas)
+        call.conn, name=draft.name, weight=draft.weight, quotas=build_quotas(draft.quotas)
     )
-    await audited(call, "tenant.create", "tenant", str(tenant.id), {"name": tenant.name})
-    return Reply(view(tenant), headers={"Location": f"/v1/tenants/{tenant.id}"})
+    await write_audit_entry(call, "tenant.create", "tenant", str(tenant.id), {"name": tenant.name})
+    return Reply(build_tenant_view(tenant), headers={"Location": f"/v1/tenants/{tenant.id}"})
 
 
 @operation(
@@ -80,17 +80,19 @@ async def create_tenant(call: Call) -> Reply:
     permission=Permission.PLATFORM,
     scope="platform",
     query=PageQuery,
-    answer=Page[TenantView],
+    answer=ListPage[TenantView],
     problems=("malformed_request",),
 )
 async def list_tenants(call: Call) -> Reply:
     """List tenants, oldest first."""
     query: PageQuery = call.query
-    after = number_of(place_of(query.cursor, ["tenants"]))
+    after = read_number(read_cursor(query.cursor, ["tenants"]))
     found = await tenants.list_tenants(call.conn, after=after, limit=query.limit + 1)
     shown = found[: query.limit]
-    more = cursor(["tenants"], [str(shown[-1].id)]) if len(found) > query.limit else None
-    return Reply(Page[TenantView](data=[view(tenant) for tenant in shown], next_cursor=more))
+    more = write_cursor(["tenants"], [str(shown[-1].id)]) if len(found) > query.limit else None
+    return Reply(
+        ListPage[TenantView](data=[build_tenant_view(tenant) for tenant in shown], next_cursor=more)
+    )
 
 
 @operation(
@@ -103,7 +105,7 @@ async def list_tenants(call: Call) -> Reply:
 )
 async def get_tenant(call: Call) -> Reply:
     """Get a tenant."""
-    return Reply(view(await tenants.get_tenant(call.conn, tenant_of(call))))
+    return Reply(build_tenant_view(await tenants.get_tenant(call.conn, read_tenant_id(call))))
 
 
 @operation(
@@ -121,12 +123,12 @@ async def update_tenant(call: Call) -> Reply:
     draft: TenantEdit = call.body
     changed = await tenants.update_tenant(
         call.conn,
-        tenant_of(call),
+        read_tenant_id(call),
         weight=None if draft.weight is UNSET else draft.weight,
-        quotas=None if draft.quotas is UNSET else quotas_of(draft.quotas),
+        quotas=None if draft.quotas is UNSET else build_quotas(draft.quotas),
     )
-    await audited(call, "tenant.update", "tenant", str(changed.id), to_builtins(draft))
-    return Reply(view(changed))
+    await write_audit_entry(call, "tenant.update", "tenant", str(changed.id), to_builtins(draft))
+    return Reply(build_tenant_view(changed))
 
 
 @operation(
@@ -140,9 +142,9 @@ async def update_tenant(call: Call) -> Reply:
 )
 async def delete_tenant(call: Call) -> Reply:
     """Delete a tenant that has no jobs."""
-    tenant_id = tenant_of(call)
+    tenant_id = read_tenant_id(call)
     await tenants.delete_tenant(call.conn, tenant_id)
-    await audited(call, "tenant.delete", "tenant", str(tenant_id))
+    await write_audit_entry(call, "tenant.delete", "tenant", str(tenant_id))
     return Reply()
 
 
@@ -159,9 +161,9 @@ async def pause_tenant(call: Call) -> Reply:
 
     No more of its runs start; running ones continue.
     """
-    paused = await tenants.pause_tenant(call.conn, tenant_of(call))
-    await audited(call, "tenant.pause", "tenant", str(paused.id))
-    return Reply(view(paused))
+    paused = await tenants.pause_tenant(call.conn, read_tenant_id(call))
+    await write_audit_entry(call, "tenant.pause", "tenant", str(paused.id))
+    return Reply(build_tenant_view(paused))
 
 
 @operation(
@@ -174,9 +176,9 @@ async def pause_tenant(call: Call) -> Reply:
 )
 async def resume_tenant(call: Call) -> Reply:
     """Resume a tenant."""
-    resumed = await tenants.resume_tenant(call.conn, tenant_of(call))
-    await audited(call, "tenant.resume", "tenant", str(resumed.id))
-    return Reply(view(resumed))
+    resumed = await tenants.resume_tenant(call.conn, read_tenant_id(call))
+    await write_audit_entry(call, "tenant.resume", "tenant", str(resumed.id))
+    return Reply(build_tenant_view(resumed))
 
 
 @operation(
@@ -186,7 +188,7 @@ async def resume_tenant(call: Call) -> Reply:
     permission=Permission.PLATFORM,
     scope="platform",
     body=KeyDraft,
-    answer=KeyMade,
+    answer=CreatedKey,
     reveals_secret=True,
     status=201,
     example={"name": "deployment", "role": "operator"},
@@ -196,6 +198,6 @@ async def create_tenant_key(call: Call) -> Reply:
 
     The response contains the key, which is shown only once.
     """
-    tenant = await tenants.get_tenant(call.conn, tenant_of(call))
-    created = await made_key(call, tenant.id)
-    return Reply(created, made_id=created.key_id)
+    tenant = await tenants.get_tenant(call.conn, read_tenant_id(call))
+    created = await create_key_of_tenant(call, tenant.id)
+    return Reply(created, created_id=created.key_id)

@@ -7,16 +7,16 @@ revokes all their keys; their jobs stay until they are changed.
 from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.paging import Page, cursor, place_of
-from rota.api.resources.shared import audited
-from rota.api.shapes.runs import PageQuery
-from rota.api.shapes.tenancy import KeysRevoked, UserView
+from rota.api.paging import ListPage, read_cursor, write_cursor
+from rota.api.resources.common import write_audit_entry
+from rota.api.schemas.runs import PageQuery
+from rota.api.schemas.tenancy import KeysRevoked, UserView
 from rota.core.access import Permission
 from rota.store import users
 from rota.store.users import UserRow
 
 
-def view(user: UserRow) -> UserView:
+def build_user_view(user: UserRow) -> UserView:
     return UserView(user_id=user.user_id, jobs=user.jobs, keys=user.keys)
 
 
@@ -26,13 +26,13 @@ def view(user: UserRow) -> UserView:
     tag="users",
     permission=Permission.READ,
     query=PageQuery,
-    answer=Page[UserView],
+    answer=ListPage[UserView],
     problems=("malformed_request",),
 )
 async def list_users(call: Call) -> Reply:
     """List users by name, with their numbers of jobs and valid keys."""
     query: PageQuery = call.query
-    place = place_of(query.cursor, ["users"])
+    place = read_cursor(query.cursor, ["users"])
     found = await users.list_users(
         call.conn,
         tenant_id=call.tenant_id,
@@ -40,15 +40,19 @@ async def list_users(call: Call) -> Reply:
         limit=query.limit + 1,
     )
     shown = found[: query.limit]
-    more = cursor(["users"], [shown[-1].user_id]) if len(found) > query.limit else None
-    return Reply(Page[UserView](data=[view(user) for user in shown], next_cursor=more))
+    more = write_cursor(["users"], [shown[-1].user_id]) if len(found) > query.limit else None
+    return Reply(
+        ListPage[UserView](data=[build_user_view(user) for user in shown], next_cursor=more)
+    )
 
 
 @operation("GET", "/v1/users/{user_id}", tag="users", permission=Permission.READ, answer=UserView)
 async def get_user(call: Call) -> Reply:
     """Get a user."""
     user_id = call.params["user_id"]
-    return Reply(view(await users.get_user(call.conn, tenant_id=call.tenant_id, user_id=user_id)))
+    return Reply(
+        build_user_view(await users.get_user(call.conn, tenant_id=call.tenant_id, user_id=user_id))
+    )
 
 
 @operation(
@@ -65,6 +69,6 @@ async def revoke_keys_of_user(call: Call) -> Reply:
     """
     user_id = call.params["user_id"]
     revoked = await users.revoke_keys(call.conn, tenant_id=call.tenant_id, user_id=user_id)
-    key_ids = [identifiers.shown("key", key_id) for key_id in revoked]
-    await audited(call, "user.revoke_keys", "user", user_id, {"keys": key_ids})
+    key_ids = [identifiers.format_id("key", key_id) for key_id in revoked]
+    await write_audit_entry(call, "user.revoke_keys", "user", user_id, {"keys": key_ids})
     return Reply(KeysRevoked(user_id=user_id, key_ids=key_ids))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rota.cli.output import say
 from rota.cli.settings import settings_for
-from rota.config.settings import Api
+from rota.config.settings import ApiSettings
 from rota.node.admin_keys import make_setup_link, renew_admin_key
 
 
@@ -53,7 +53,7 @@ def renew_admin(*, data: Path | None = None, config: Path | None = None) -> int:
     return 0
 
 
-def address_of(api: Api) -> str:
+def address_of(api: ApiSettings) -> str:
     """Return the address of the API on this machine, from its settings."""
     scheme = "http" if api.tls_certificate is None else "https"
     host = f"[{api.host}]" if ":" in api.host else api.host

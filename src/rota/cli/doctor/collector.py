@@ -8,7 +8,7 @@ import urllib3
 from urllib3.exceptions import HTTPError
 
 from rota.cli.doctor.findings import Finding, bad, ok, warning
-from rota.config.settings import Traces
+from rota.config.settings import TraceSettings
 from rota.core.errors import InvalidSetting
 from rota.engine.observability.tracing import OTLP_MEDIA_TYPE, build_collector_url
 from rota.node.traces import headers_of
@@ -18,7 +18,7 @@ PATIENCE: Final = 3.0
 REMEDY: Final = "start the collector or correct traces.endpoint; until then spans are dropped"
 
 
-def check_collector(settings: Traces, environment: Mapping[str, str]) -> Iterator[Finding]:
+def check_collector(settings: TraceSettings, environment: Mapping[str, str]) -> Iterator[Finding]:
     """Check the collector. Yields nothing if traces are off."""
     if settings.endpoint is None:
         return

@@ -15,7 +15,7 @@ from rota.cli.doctor.findings import (
     warning,
 )
 from rota.cli.doctor.roles import check_roles
-from rota.config.database import Database
+from rota.config.database import DatabaseSettings
 from rota.core.clock import CLOCK_OFFSET_LIMIT, CLOCK_OFFSET_WARNING
 from rota.core.errors import RotaError, SchemaMismatch, StoreRefused
 from rota.core.time.durations import to_words
@@ -34,7 +34,7 @@ LATE: Final = timedelta(seconds=30)
 LARGEST_TABLES: Final = 5
 
 
-async def check_database(settings: Database) -> AsyncIterator[Finding]:
+async def check_database(settings: DatabaseSettings) -> AsyncIterator[Finding]:
     """Run the checks that read the database directly."""
     url = url_of(settings)
     if isinstance(url, Finding):
@@ -54,7 +54,7 @@ async def check_database(settings: Database) -> AsyncIterator[Finding]:
         yield bad("database", str(error), remedy)
 
 
-def url_of(settings: Database) -> str | Finding:
+def url_of(settings: DatabaseSettings) -> str | Finding:
     """Return the URL of the database. A stopped embedded server stays stopped."""
     if settings.url is not None:
         return settings.url

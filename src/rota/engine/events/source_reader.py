@@ -163,7 +163,7 @@ class SourceReader:
         """Read, ingest and acknowledge one batch; return whether there was one."""
         assert self._source is not None  # noqa: S101
         await self._look_at_lag(self._source)
-        batch = await self._ask(self._source.read(most=self._most, within=READ_WAIT))
+        batch = await self._ask(self._source.read(limit=self._most, within=READ_WAIT))
         if batch.position is None:
             await self._renew(held)
             return False

@@ -56,6 +56,6 @@ class QuotaMonitor:
                 continue
             limit = self.defaults[name]
             threshold = max(1, int(limit * NEAR_QUOTA_SHARE))
-            if await count(conn, tenant_id=tenant.id, most=threshold) >= threshold:
+            if await count(conn, tenant_id=tenant.id, limit=threshold) >= threshold:
                 near[name] = limit
         return near

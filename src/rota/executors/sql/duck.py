@@ -1,4 +1,4 @@
-"""Implements `Session` for DuckDB, in a thread.
+"""Implements `DashboardSession` for DuckDB, in a thread.
 
 A statement cannot access files: external access is off, and the configuration is locked. Only an
 ETL job gives DuckDB access to a folder of its own (etl/workbench.py).

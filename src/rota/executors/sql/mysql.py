@@ -1,4 +1,4 @@
-"""Implements `Session` for MySQL and MariaDB, through PyMySQL in a thread.
+"""Implements `DashboardSession` for MySQL and MariaDB, through PyMySQL in a thread.
 
 Rows are read as they arrive, never all at once. `KILL QUERY` on a second connection stops a
 statement. Statements cannot read the worker's files: `load data local` stays off.

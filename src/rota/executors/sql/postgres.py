@@ -1,4 +1,4 @@
-"""Implements `Session` for PostgreSQL, through asyncpg.
+"""Implements `DashboardSession` for PostgreSQL, through asyncpg.
 
 asyncpg asks the server to cancel a statement whose caller was cancelled; closing waits for that.
 Parameters come from JSON, and the server reports the types that it expects, so this module converts

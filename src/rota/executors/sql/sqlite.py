@@ -1,4 +1,4 @@
-"""Implements `Session` for SQLite, through the standard library.
+"""Implements `DashboardSession` for SQLite, through the standard library.
 
 A statement must not access another file: attaching (and `vacuum into`, which attaches) and loading
 code are refused, and so is every pragma that is not known to be harmless. The file must exist, so

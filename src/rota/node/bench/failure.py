@@ -11,10 +11,10 @@ class BenchFailed(RotaError):
 
     who: str
     reason: str
-    to_values: str = ""
+    detail: str = ""
 
     def __str__(self) -> str:
-        ending = f"; its output:\n{self.to_values}" if self.to_values else ""
+        ending = f"; its output:\n{self.detail}" if self.detail else ""
         return f"{self.who} {self.reason}{ending}"
 
 

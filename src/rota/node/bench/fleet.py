@@ -41,7 +41,7 @@ class Member:
 
     def failure(self, reason: str) -> BenchFailed:
         said = self.log.read_text("utf-8", errors="replace")[-LAST_WORDS:]
-        return BenchFailed(who=self.name, reason=reason, to_values=said.strip())
+        return BenchFailed(who=self.name, reason=reason, detail=said.strip())
 
     def check(self) -> None:
         if self.process.returncode is not None:

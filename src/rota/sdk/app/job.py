@@ -149,7 +149,7 @@ class Job(Generic[C, F, P, R]):
         return require_builder().add_uncalled_job(self)
 
     @property
-    def to_values(self) -> dict[str, Any]:
+    def run_options(self) -> dict[str, Any]:
         """The options of its runs, from the app, the declaration and `options`."""
         return {**self.app.defaults, **self.declared.options, **self._sending}
 
@@ -216,7 +216,7 @@ class Job(Generic[C, F, P, R]):
         *,
         schedule: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        options = self.to_values
+        options = self.run_options
         options.pop("idempotency_key", None)  # a header of the request, not a field
         if schedule is not None:
             options["schedule"] = schedule

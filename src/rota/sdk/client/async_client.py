@@ -16,7 +16,7 @@ from rota.runtime.clock import SystemClock
 from rota.sdk.client import base
 from rota.sdk.client.errors import ApiError, Unreachable
 from rota.sdk.client.generated.operations import Operations
-from rota.sdk.client.generated.schemas import EventTaken, LogLine
+from rota.sdk.client.generated.schemas import EventReceipt, LogLine
 from rota.sdk.client.methods import AsyncTransport
 from rota.sdk.client.pages import Page
 from rota.sdk.client.requests import ApiRequest
@@ -92,7 +92,7 @@ class AsyncClient(base.ClientBase, AsyncTransport, Operations):
             for item in page.items:
                 yield item
 
-    async def send_event(self, type: str, data: Any = None, /, **more: Any) -> EventTaken:  # noqa: A002
+    async def send_event(self, type: str, data: Any = None, /, **more: Any) -> EventReceipt:  # noqa: A002
         """Send one event: `client.send_event("order.paid", {"order": 7}, id="7")`. `more` are the
         other fields of `send_events`.
         """

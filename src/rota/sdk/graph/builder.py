@@ -33,10 +33,10 @@ class GraphBuilder:
     def add_job_step(self, job: "AnyJob", args: Sequence[Any], kwargs: Mapping[str, Any]) -> Step:
         """Add a step for a call of a job."""
         payload = job.arguments.bind_partial(args, kwargs, placeholder=Value)
-        options = {key: value for key, value in job.to_values.items() if key in STEP_OPTIONS}
+        options = {key: value for key, value in job.run_options.items() if key in STEP_OPTIONS}
         self.jobs[job.kind] = job
         draft = StepFields(
-            name=self._free_name(job.to_values.get("name") or job.__name__),
+            name=self._free_name(job.run_options.get("name") or job.__name__),
             kind=job.kind,
             payload=payload,
             options=options,

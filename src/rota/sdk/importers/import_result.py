@@ -14,10 +14,10 @@ class ImportRemark(NamedTuple):
     """A remark about a place in the source, such as `crontab:12`."""
 
     place: str
-    to_values: str
+    message: str
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.to_values}"
+        return f"{self.place}: {self.message}"
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class ImportedJobs:
 
     def add_note(self, place: str, message: str) -> None:
         """Add a note unless the same text was added before, such as for an earlier line."""
-        if all(remark.to_values != message for remark in self.notes):
+        if all(remark.message != message for remark in self.notes):
             self.notes.append(ImportRemark(place, message))
 
     def claim_name(self, wanted: str) -> str:

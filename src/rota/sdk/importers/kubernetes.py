@@ -77,7 +77,7 @@ def import_cron_jobs(text: str, file: str, now: datetime) -> ImportedJobs:
         texts = yaml_reader.read_documents(text, file)
     except InvalidFile as error:
         for wrong in error.problems:
-            found.skip_entry(f"{wrong.position.file}:{wrong.position.line}", wrong.to_values)
+            found.skip_entry(f"{wrong.position.file}:{wrong.position.line}", wrong.message)
         return found
     for document in texts:
         for part in _objects(document):

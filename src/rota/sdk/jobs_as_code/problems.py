@@ -20,17 +20,17 @@ class FilePosition(NamedTuple):
 
 class FileProblem(NamedTuple):
     position: FilePosition
-    to_values: str
+    message: str
 
     def __str__(self) -> str:
-        return f"{self.position}: {self.to_values}"
+        return f"{self.position}: {self.message}"
 
 
 class InvalidFile(InvalidInput):
     """A file has errors. The message lists all of them, one per line."""
 
     def __init__(self, problems: Sequence[FileProblem]) -> None:
-        super().__init__("file", str(problems[0].position.file), problems[0].to_values)
+        super().__init__("file", str(problems[0].position.file), problems[0].message)
         self.problems = tuple(problems)
 
     def __str__(self) -> str:

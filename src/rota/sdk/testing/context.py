@@ -66,14 +66,14 @@ class RecordingContext:
     )
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def to_values(self, stream: Stream) -> RecordedOutput:
+    def output_of(self, stream: Stream) -> RecordedOutput:
         with self._lock:
             return self._streams[stream]
 
     @property
     def all_output(self) -> str:
         """The text of all streams, concatenated."""
-        return "".join(self.to_values(stream).text for stream in Stream)
+        return "".join(self.output_of(stream).text for stream in Stream)
 
     def write(self, stream: Stream, chunk: bytes) -> None:
         with self._lock:

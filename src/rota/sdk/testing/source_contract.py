@@ -77,7 +77,7 @@ class SourceContract:
 
         async with self._opened() as source:
             found, _ = await self._gather(source, 4)
-            more = await source.read(most=10, within=READ_WAIT)
+            more = await source.read(limit=10, within=READ_WAIT)
 
         assert len({message.id for message in found}) == 4
         assert all(message.id for message in found)
@@ -85,14 +85,14 @@ class SourceContract:
 
     async def test_an_empty_place_has_nothing_and_does_not_wait_for_ever(self) -> None:
         async with self._opened() as source, asyncio.timeout(self.PATIENCE.total_seconds()):
-            batch = await source.read(most=10, within=READ_WAIT)
+            batch = await source.read(limit=10, within=READ_WAIT)
 
         assert not batch.messages
         assert batch.position is None
 
     async def test_what_comes_later_is_read_later(self) -> None:
         async with self._opened() as source:
-            await source.read(most=10, within=READ_WAIT)
+            await source.read(limit=10, within=READ_WAIT)
             await self.put("later")
 
             found, _ = await self._gather(source, 1)
@@ -163,7 +163,7 @@ class SourceContract:
 
     async def test_a_read_that_is_cancelled_loses_nothing(self) -> None:
         async with self._opened() as source:
-            reading = asyncio.create_task(source.read(most=10, within=timedelta(seconds=1)))
+            reading = asyncio.create_task(source.read(limit=10, within=timedelta(seconds=1)))
             await asyncio.wait([reading], timeout=0.02)
             reading.cancel()
             await asyncio.wait([reading])
@@ -209,7 +209,7 @@ class SourceContract:
     async def _batch(self, source: Source, *, most: int = 10) -> Batch:
         """The next batch that is not empty."""
         async with asyncio.timeout(self.PATIENCE.total_seconds()):
-            while not (batch := await source.read(most=most, within=READ_WAIT)).messages:
+            while not (batch := await source.read(limit=most, within=READ_WAIT)).messages:
                 if batch.position is not None:
                     await source.acknowledge(batch.position)
                 await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0.01)
@@ -254,7 +254,7 @@ async def is_loop_free_while_reading(source: Source) -> bool:
     """Whether the event loop ran while the source waited, or the source did not wait at all."""
     loop, within = asyncio.get_running_loop(), timedelta(milliseconds=200)
     began, turns = loop.time(), 0
-    reading = asyncio.create_task(source.read(most=1, within=within))
+    reading = asyncio.create_task(source.read(limit=1, within=within))
     while not reading.done():
         await asyncio.wait([reading], timeout=0.01)
         turns += 1

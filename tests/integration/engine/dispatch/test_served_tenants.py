@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from tests.support.shop import CLOCK, QUICK, Shop, open_shop
 
-from rota.config.settings import Worker
+from rota.config.settings import WorkerSettings
 from rota.core.limits import GateLimits
 from rota.core.states import RunState
 from rota.engine.observability.explanations import explain_run
@@ -47,7 +47,7 @@ async def two(database: str) -> AsyncIterator[Two]:
         yield Two(shop, acme, globex)
 
 
-def serving(*served: str, **given: Any) -> Worker:
+def serving(*served: str, **given: Any) -> WorkerSettings:
     return msgspec.structs.replace(QUICK, tenants=served, **given)
 
 
@@ -88,7 +88,7 @@ async def test_a_gated_run_of_another_tenant_is_not_claimed(two: Two) -> None:
 
 async def test_without_a_word_a_worker_serves_the_default_tenant(two: Two) -> None:
     theirs = await two.submit(two.globex, due_at=CLOCK.now() - timedelta(minutes=1))
-    async with two.shop.worker(msgspec.structs.replace(QUICK, tenants=Worker().tenants)):
+    async with two.shop.worker(msgspec.structs.replace(QUICK, tenants=WorkerSettings().tenants)):
         await two.shop.ends(await two.submit(1))
         waiting = await two.shop.look(theirs)
 

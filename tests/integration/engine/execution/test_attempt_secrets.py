@@ -13,7 +13,7 @@ from tests.integration.executors.http.target_server import target_server
 from tests.support.secret_jobs import MASTER, dumped, executor, held, put
 from tests.support.shop import Shop, until
 
-from rota.config.settings import Api
+from rota.config.settings import ApiSettings
 from rota.core.errors import InvalidInput
 from rota.core.executor import AttemptContext, Retry
 from rota.core.policy import Policy
@@ -37,7 +37,7 @@ def keyed(shop: Shop, tmp_path: Path) -> Shop:
     """Workers of this shop have the master key."""
     file = tmp_path / "master.key"
     file.write_text(MASTER.hex())
-    shop.api = Api(master_key=file)
+    shop.api = ApiSettings(master_key=file)
     return shop
 
 
@@ -170,7 +170,7 @@ async def test_a_worker_without_the_key_fails_such_runs_clearly_and_tries_again(
     shop: Shop, tmp_path: Path
 ) -> None:
     await put(shop.conn, "token", CANARY)
-    shop.api = Api(master_key=tmp_path / "comes.later")
+    shop.api = ApiSettings(master_key=tmp_path / "comes.later")
     seen: list[str] = []
 
     @shop.handlers.handler("keep")
@@ -204,7 +204,7 @@ async def test_a_wrong_key_or_a_broken_file_is_told_and_not_shown(
 ) -> None:
     await put(shop.conn, "token", CANARY)
     file = tmp_path / "master.key"
-    shop.api = Api(master_key=file)
+    shop.api = ApiSettings(master_key=file)
 
     @shop.handlers.handler("keep")
     async def keep(_context: AttemptContext, _payload: Any) -> None:

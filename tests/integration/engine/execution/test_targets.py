@@ -12,7 +12,7 @@ import msgspec
 from aiohttp import web
 from tests.support.shop import CLOCK, QUICK, Shop, until
 
-from rota.config.settings import Worker
+from rota.config.settings import WorkerSettings
 from rota.core.executor import AttemptContext, Fail
 from rota.core.log_events import AttemptsEnded, TargetDown, TargetUp
 from rota.core.outcome import Guarantee
@@ -25,7 +25,7 @@ from rota.store import live_runs
 
 S = RunState
 NOWHERE = "http://127.0.0.1:1/"
-WARY: Worker = msgspec.structs.replace(
+WARY: WorkerSettings = msgspec.structs.replace(
     QUICK,
     slots=8,
     breaker_after=5,
@@ -33,7 +33,7 @@ WARY: Worker = msgspec.structs.replace(
     breaker_longest=timedelta(milliseconds=400),
 )
 # Nobody looks again within the test.
-PATIENT: Worker = msgspec.structs.replace(
+PATIENT: WorkerSettings = msgspec.structs.replace(
     WARY, breaker_pause=timedelta(minutes=10), breaker_longest=timedelta(minutes=10)
 )
 AT_ONCE = RetryPolicy(

@@ -18,14 +18,14 @@ class Node:
 
     def __init__(self, graphing: Graphing) -> None:
         self.now = 0.0
-        self.to_values: list[EngineEvent] = []
+        self.said: list[EngineEvent] = []
         self.advancing = GraphAdvancer(
             source=Only(graphing.conn),
             on_runs_created=lambda: None,
             on_gates_freed=lambda: None,
             wake=lambda: None,
             monotonic=lambda: self.now,
-            emit=self.to_values.append,
+            emit=self.said.append,
         )
 
     async def look(self, *, after: float = 0.0) -> None:
@@ -36,10 +36,10 @@ class Node:
             self.now += 0.02
 
     def ends(self) -> list[UUID]:
-        return [each.run_id for each in self.to_values if isinstance(each, GraphAdvanceFailed)]
+        return [each.run_id for each in self.said if isinstance(each, GraphAdvanceFailed)]
 
     def puts_off(self) -> list[int]:
-        return [each.tries for each in self.to_values if isinstance(each, GraphAdvanceDelayed)]
+        return [each.tries for each in self.said if isinstance(each, GraphAdvanceDelayed)]
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ async def test_an_error_nobody_foresaw_in_one_graph_run_does_not_stop_the_others
     assert [list(await graphing.live(run_id)) for run_id in good] == [["b"]] * 3
     assert (await graphing.world.get(bad)).state is RunState.BLOCKED
     assert await graphing.marks() == 1
-    (told,) = node.to_values
+    (told,) = node.said
     assert isinstance(told, GraphAdvanceDelayed)
     assert (told.run_id, told.tries) == (bad, 1)
     assert told.reason.startswith("ValueError: invalid literal for int()")

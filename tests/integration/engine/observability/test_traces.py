@@ -28,7 +28,7 @@ from tests.support.shop import CLOCK, Shop, open_shop
 
 from rota.cli.doctor.collector import check_collector
 from rota.config.settings import Settings
-from rota.config.settings import Traces as TraceSettings
+from rota.config.settings import TraceSettings as TraceSettings
 from rota.core.errors import InvalidSetting
 from rota.core.executor import AttemptContext
 from rota.core.policy import Policy
@@ -92,12 +92,12 @@ async def test_an_attempt_is_a_span_of_its_runs_trace(shop: Shop, collector: Col
     assert span.id == run_id.hex[16:]
     assert not span.is_error
     assert span.ended > span.started
-    assert span.to_values["rota.run.id"] == f"run_{run_id.hex}"
-    assert span.to_values["rota.job.id"] == f"job_{run.job_id.hex}"
-    assert (span.to_values["rota.kind"], span.to_values["rota.attempt"]) == ("greet", 1)
-    assert span.to_values["rota.queue"] == "default"
-    assert (span.to_values["rota.tenant.id"], span.to_values["rota.outcome"]) == (1, "succeeded")
-    assert span.to_values["rota.scheduled_at"].endswith("Z")
+    assert span.said["rota.run.id"] == f"run_{run_id.hex}"
+    assert span.said["rota.job.id"] == f"job_{run.job_id.hex}"
+    assert (span.said["rota.kind"], span.said["rota.attempt"]) == ("greet", 1)
+    assert span.said["rota.queue"] == "default"
+    assert (span.said["rota.tenant.id"], span.said["rota.outcome"]) == (1, "succeeded")
+    assert span.said["rota.scheduled_at"].endswith("Z")
     assert not any(SECRET.encode() in body for body in collector.bodies)
 
 
@@ -115,11 +115,11 @@ async def test_a_failed_attempt_says_of_its_error_the_type_and_not_the_words(
 
     first, second = collector.of(run_id)
     assert (first.is_error, first.message) == (True, "")
-    assert (first.to_values["rota.outcome"], first.to_values["error.type"]) == (
+    assert (first.said["rota.outcome"], first.said["error.type"]) == (
         "failed",
         "ValueError",
     )
-    assert (second.is_error, second.to_values["rota.attempt"]) == (False, 2)
+    assert (second.is_error, second.said["rota.attempt"]) == (False, 2)
     # The second goes on in the trace of the first.
     assert second.parent == first.id
     assert not any(SECRET.encode() in body for body in collector.bodies)
@@ -218,8 +218,8 @@ async def test_attempts_that_end_because_one_of_them_blocks_the_loop_have_spans(
         freed.set()
 
     (blamed,) = collector.of(culprit)
-    assert (blamed.is_error, blamed.to_values["error.type"]) == (True, "LoopBlocked")
-    outcomes = [span.to_values["rota.outcome"] for span in collector.of(innocent)]
+    assert (blamed.is_error, blamed.said["error.type"]) == (True, "LoopBlocked")
+    outcomes = [span.said["rota.outcome"] for span in collector.of(innocent)]
     assert outcomes == ["released", "succeeded"]
 
 
@@ -270,18 +270,18 @@ async def test_a_request_is_a_span_of_its_callers_trace_and_leads_to_the_runs_it
 
     assert (made.status, again.status) == (201, 202)
     create, now, wrong, refused, strange = collector.spans
-    assert (create.name, create.to_values["http.route"]) == ("POST /v1/jobs", "/v1/jobs")
+    assert (create.name, create.said["http.route"]) == ("POST /v1/jobs", "/v1/jobs")
     assert (create.trace, create.parent) == tuple(CALLER.split("-")[1:3])
-    assert create.to_values["http.response.status_code"] == 201
-    assert create.to_values["rota.tenant.id"] == 1
-    assert create.to_values["rota.request.id"] == made.headers["x-request-id"]
+    assert create.said["http.response.status_code"] == 201
+    assert create.said["rota.tenant.id"] == 1
+    assert create.said["rota.request.id"] == made.headers["x-request-id"]
     assert [link[0] for link in create.links] == [made.json["run_id"].removeprefix("run_")]
     assert (now.name, now.parent) == ("POST /v1/jobs/{job_id}/runNow", "")
     assert [link[0] for link in now.links] == [again.json["run_id"].removeprefix("run_")]
     assert (wrong.name, wrong.is_error) == ("GET /v1/runs/{run_id}", False)
-    assert (refused.to_values["http.response.status_code"], refused.is_error) == (401, False)
-    assert "rota.tenant.id" not in refused.to_values
-    assert (strange.name, strange.to_values["http.response.status_code"]) == ("_OTHER", 404)
+    assert (refused.said["http.response.status_code"], refused.is_error) == (401, False)
+    assert "rota.tenant.id" not in refused.said
+    assert (strange.name, strange.said["http.response.status_code"]) == ("_OTHER", 404)
     assert not any(SECRET.encode() in body for body in collector.bodies)
 
 
@@ -373,7 +373,7 @@ async def test_a_batch_of_ticks_is_one_span_that_leads_to_their_runs(
         traces.record_ticks(run_ids, lasted=0.5, late_by=timedelta(seconds=2))
 
     (span,) = collector.spans
-    assert (span.to_values["rota.runs"], span.to_values["rota.late_s"]) == (500, 2.0)
+    assert (span.said["rota.runs"], span.said["rota.late_s"]) == (500, 2.0)
     assert span.ended - span.started == 500_000_000
     assert span.links[0] == (run_ids[0].hex, run_ids[0].hex[16:])
     assert len(span.links) == 100

@@ -74,7 +74,7 @@ async def test_the_result_holds_status_headers_and_body(
     assert (result["status"], result["body_text"], result["truncated"]) == (201, "said so", False)
     assert result["headers"]["etag"] == "abc"
     expected = f"GET {server.url}/status/201 answered 201, 7 bytes\n"
-    assert context.to_values(Stream.ROTA).text == expected
+    assert context.output_of(Stream.ROTA).text == expected
 
 
 async def test_a_busy_target_is_tried_again_when_it_wants(

@@ -54,9 +54,7 @@ class Family:
         """Start a handler that says its number, and wait until it did."""
         task = asyncio.ensure_future(self.run(kind, context=context))
         await context.hears("pid ")
-        return Started(
-            task, *(Held(int(pid)) for pid in re.findall(r" (\d+)\.", context.to_values()))
-        )
+        return Started(task, *(Held(int(pid)) for pid in re.findall(r" (\d+)\.", context.said())))
 
 
 class Held:

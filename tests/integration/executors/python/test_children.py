@@ -132,11 +132,11 @@ async def test_everything_a_child_says_is_in_the_log_before_it_returns(family: F
 
     assert await family.run("speak", context=context) == Succeeded()
 
-    said = context.to_values(Stream.STDOUT)
+    said = context.said(Stream.STDOUT)
     for words in ("printed\n", "written\n", "from a program\n", "last words, unfinished"):
         assert words in said
-    assert context.to_values(Stream.STDERR) == "complained\n"
-    assert context.to_values(Stream.RECORD) == "INFO app: recorded\nWARNING app: from a thread\n"
+    assert context.said(Stream.STDERR) == "complained\n"
+    assert context.said(Stream.RECORD) == "INFO app: recorded\nWARNING app: from a thread\n"
 
 
 async def test_a_child_that_prints_without_end_needs_no_memory_here(family: Family):
@@ -202,7 +202,7 @@ async def test_any_other_exception_is_a_failure_with_a_traceback_and_ends_nothin
 
     assert (failed.failure.type, failed.failure.message) == (error, message)
     assert failed == Failed(failure=failed.failure)
-    assert "raise ERRORS[payload]" in context.to_values(Stream.ERROR)
+    assert "raise ERRORS[payload]" in context.said(Stream.ERROR)
     (raised,) = failed.failure.traceback
     assert (failed.failure.frame or "").rpartition(":")[2] == raised.frames[-1].function
     assert [frame.code for frame in raised.frames if frame.is_own] == ["raise ERRORS[payload]"]
@@ -215,7 +215,7 @@ async def test_endless_recursion_is_a_failure(family: Family):
     failed = await family.failure("recurse", context=context)
 
     assert failed.failure.type == "RecursionError"
-    assert 0 < len(context.to_values(Stream.ERROR)) < 20_000
+    assert 0 < len(context.said(Stream.ERROR)) < 20_000
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ async def test_a_thread_that_was_left_behind_does_not_speak_for_the_next_run(fam
     outcome = await family.run("let it speak", context=context)
 
     assert outcome == Succeeded(result=["this attempt is over", "cancelled"])
-    assert (context.to_values(), context.told, context.stored) == ("", [], None)
+    assert (context.said(), context.told, context.stored) == ("", [], None)
 
 
 async def test_a_transaction_is_refused_in_a_child(family: Family):

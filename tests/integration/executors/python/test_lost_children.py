@@ -54,8 +54,8 @@ async def test_what_a_child_said_before_it_was_lost_is_kept(family: Family):
     await family.failure("exit", 1, context=gone)
     await family.failure("segfault", context=crashed)
 
-    assert gone.to_values(Stream.STDOUT) == "going\n"
-    assert "in segfault" in crashed.to_values(Stream.STDERR)
+    assert gone.said(Stream.STDOUT) == "going\n"
+    assert "in segfault" in crashed.said(Stream.STDERR)
 
 
 async def test_a_memory_hog_fails_alone_and_its_child_is_not_used_again(family: Family):
@@ -64,7 +64,7 @@ async def test_a_memory_hog_fails_alone_and_its_child_is_not_used_again(family: 
     failed = await family.failure("hog", context=context)
 
     assert failed.failure.type == "MemoryError"
-    assert "in hog" in context.to_values(Stream.ERROR)
+    assert "in hog" in context.said(Stream.ERROR)
     assert await family.result("pid") > 0
 
 
@@ -83,7 +83,7 @@ async def test_a_forked_process_does_not_hide_that_its_child_ended(family: Famil
     try:
         failed = await family.failure("fork", context=context)
     finally:
-        for pid in re.findall(r"pid (\d+)\.", context.to_values()):
+        for pid in re.findall(r"pid (\d+)\.", context.said()):
             Held(int(pid)).kill()
 
     assert "exited with code 5" in failed.failure.message
@@ -96,8 +96,8 @@ async def test_a_cancelled_handler_cleans_up_and_its_child_ends(family: Family, 
 
     await started.cancel()
 
-    assert context.to_values(Stream.STDOUT).endswith("cleaning up, True\n")
-    assert context.to_values(Stream.ROTA) + context.to_values(Stream.ERROR) == ""
+    assert context.said(Stream.STDOUT).endswith("cleaning up, True\n")
+    assert context.said(Stream.ROTA) + context.said(Stream.ERROR) == ""
     assert all(process.has_ended for process in started.processes)
 
 
@@ -108,7 +108,7 @@ async def test_an_interrupt_never_splits_a_frame(family: Family):
 
     await started.cancel()
 
-    assert context.to_values(Stream.STDERR) == "cleaning up"
+    assert context.said(Stream.STDERR) == "cleaning up"
     assert all(process.has_ended for process in started.processes)
 
 
@@ -120,7 +120,7 @@ async def test_a_handler_that_waits_for_a_checkpoint_can_be_stopped(family: Fami
 
     await Started(task).cancel()
 
-    assert context.to_values(Stream.STDOUT) == "cleaning up\n"
+    assert context.said(Stream.STDOUT) == "cleaning up\n"
     assert context.stored is None
 
 
@@ -131,7 +131,7 @@ async def test_a_deaf_handler_and_its_programs_are_killed_after_the_grace(family
     await started.cancel()
 
     assert len(started.processes) == 2
-    assert "no\n" in context.to_values()
+    assert "no\n" in context.said()
     for process in started.processes:
         await process.ends()
 

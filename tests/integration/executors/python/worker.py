@@ -20,7 +20,7 @@ async def be_killed() -> None:
         context = Recording()
         attempt = asyncio.ensure_future(family.run("endless", context=context))
         await context.hears("pid ")
-        print(*re.findall(r"pid (\d+)", context.to_values()), flush=True)
+        print(*re.findall(r"pid (\d+)", context.said()), flush=True)
         await attempt
 
 

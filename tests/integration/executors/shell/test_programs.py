@@ -49,8 +49,8 @@ async def test_output_goes_to_the_log_and_its_end_into_the_result() -> None:
     outcome = await run("/bin/sh", "-c", "echo out; echo err >&2", context=context)
 
     assert outcome == Succeeded(result={"exit_code": 0, "stdout_tail": "out\n"})
-    assert context.to_values(Stream.STDOUT).text == "out\n"
-    assert context.to_values(Stream.STDERR).text == "err\n"
+    assert context.output_of(Stream.STDOUT).text == "out\n"
+    assert context.output_of(Stream.STDERR).text == "err\n"
 
 
 async def test_arguments_arrive_as_they_were_written() -> None:
@@ -222,8 +222,8 @@ async def test_a_program_that_prints_without_end_does_not_grow_the_worker() -> N
     outcome = await run("/usr/bin/head", "-c", "300000000", "/dev/zero", context=context)
 
     assert isinstance(outcome, Succeeded)
-    assert context.to_values(Stream.STDOUT).size == 300_000_000
-    assert context.to_values(Stream.STDOUT).is_truncated
+    assert context.output_of(Stream.STDOUT).size == 300_000_000
+    assert context.output_of(Stream.STDOUT).is_truncated
     assert context.peak - before < 16 * MEGABYTE
 
 
@@ -239,4 +239,4 @@ async def test_many_programs_at_once_keep_their_output_apart() -> None:
     )
 
     for number, context in enumerate(contexts):
-        assert context.to_values(Stream.STDOUT).text == f"{number}\n" * 50
+        assert context.output_of(Stream.STDOUT).text == f"{number}\n" * 50

@@ -67,7 +67,7 @@ class WatchedContext(RecordingContext):
 
     def write(self, stream: Stream, chunk: bytes) -> None:
         super().write(stream, chunk)
-        if self.to_values(Stream.STDOUT).content.count(b"\n") >= self.lines:
+        if self.output_of(Stream.STDOUT).content.count(b"\n") >= self.lines:
             self.spoken.set()
 
 
@@ -124,7 +124,7 @@ async def test_a_program_that_heeds_the_signal_is_not_kept_waiting_and_has_its_l
     took = await stopped(attempt)
 
     assert took < 10
-    assert context.to_values(Stream.STDERR).text == "cleaned up\n"
+    assert context.output_of(Stream.STDERR).text == "cleaned up\n"
 
 
 async def test_a_program_that_was_stopped_goes_on_to_hear_the_signal() -> None:
@@ -146,7 +146,7 @@ async def test_a_program_that_was_stopped_goes_on_to_hear_the_signal() -> None:
     took = await stopped(attempt)
 
     assert took < 10
-    assert context.to_values(Stream.STDERR).text == "cleaned up\n"
+    assert context.output_of(Stream.STDERR).text == "cleaned up\n"
 
 
 async def test_children_have_the_grace_to_end_although_the_program_is_gone() -> None:
@@ -166,7 +166,7 @@ async def test_children_have_the_grace_to_end_although_the_program_is_gone() -> 
 
     await stopped(attempt)
 
-    assert "child cleaned up" in context.to_values(Stream.STDERR).text
+    assert "child cleaned up" in context.output_of(Stream.STDERR).text
 
 
 async def test_what_a_program_leaves_behind_ends_with_it() -> None:
@@ -192,7 +192,7 @@ async def test_a_second_cancel_kills_at_once(monkeypatch: pytest.MonkeyPatch) ->
     assert took < 5
 
 
-async def test_a_program_that_kills_its_warden_dies_with_it() -> None:
+async def test_a_program_that_kills_its_supervisor_dies_with_it() -> None:
     context = RecordingContext()
     code = "import os, signal, time\nos.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(60)\n"
 
@@ -202,7 +202,7 @@ async def test_a_program_that_kills_its_warden_dies_with_it() -> None:
     assert outcome.failure.type == "supervisor lost"
 
 
-async def test_a_program_that_freezes_its_warden_can_still_be_cancelled(
+async def test_a_program_that_freezes_its_supervisor_can_still_be_cancelled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(warded, "WARDEN_TAKES", 0.3)
@@ -241,7 +241,7 @@ asyncio.run(executor.run(executor.read("shell", payload), Loud()))
 
 @pytest.mark.parametrize("others", ["alone", "copied"])
 def test_a_killed_worker_takes_its_programs_along(others: str) -> None:
-    """Also if a copy of it, made by some library, still holds the socket to the warden."""
+    """Also if a copy of it, made by some library, still holds the socket to the supervisor."""
     command = [sys.executable, "-c", WORKER, PYTHON, STUBBORN + STAYS, others]
     # Other tests may have servers for the whole session.
     before = orphans.list_living_descendants()
@@ -260,21 +260,23 @@ def test_a_killed_worker_takes_its_programs_along(others: str) -> None:
 
     assert said == [b"ready\n"] * CHILDREN
     assert len(copies) == (1 if others == "alone" else 2)
-    assert len(programs) == CHILDREN + 2, "all children, the program and its warden"
+    assert len(programs) == CHILDREN + 2, "all children, the program and its supervisor"
     assert ended
 
 
-def test_a_program_dies_with_its_warden_although_nobody_is_there_to_end_it(tmp_path: Path) -> None:
+def test_a_program_dies_with_its_supervisor_although_nobody_is_there_to_end_it(
+    tmp_path: Path,
+) -> None:
     code = "import os, time\nprint(os.getppid(), os.getpid(), flush=True)\ntime.sleep(60)\n"
     command = [sys.executable, "-c", WORKER, PYTHON, code, "alone"]
     # Nobody is there to remove its folder either.
     place = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=place) as worker:
         assert worker.stdout is not None
-        warden, program = map(int, worker.stdout.readline().split())
+        supervisor, program = map(int, worker.stdout.readline().split())
 
         worker.send_signal(signal.SIGSTOP)
-        os.kill(warden, signal.SIGKILL)
+        os.kill(supervisor, signal.SIGKILL)
         ended = gone_within(program, 5)
         worker.kill()
 

@@ -79,7 +79,7 @@ async def test_orders_and_rates_become_totals_in_a_table(all_four: Bench, place:
         ("2030-01-02", None, 1),
     ]
     assert context.progress_reports[-1] == (1.0, "loaded 2 rows")
-    assert "extracted orders" in context.to_values(Stream.ROTA).text
+    assert "extracted orders" in context.output_of(Stream.ROTA).text
 
 
 @pytest.mark.parametrize("place", DIALECTS)

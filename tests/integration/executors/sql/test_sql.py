@@ -480,7 +480,7 @@ async def test_the_log_of_an_attempt_tells_how_many_rows(bench: Bench) -> None:
 
     await bench.result({"connection": "sqlite", "query": "select 1"}, context)
 
-    assert context.to_values(Stream.ROTA).text == "1 rows on sqlite\n"
+    assert context.output_of(Stream.ROTA).text == "1 rows on sqlite\n"
 
 
 async def test_without_connections_every_job_is_refused_at_once() -> None:

@@ -9,7 +9,7 @@ from tests.integration.executors.sql.conftest import Bench
 from tests.support.mariadb import PASSWORD, Mariadb
 from tests.support.shop import open_shop
 
-from rota.config.load import load
+from rota.config.loader import load_settings
 from rota.core.errors import InvalidSetting
 from rota.core.states import RunState
 from rota.node.named import sql_of
@@ -33,7 +33,7 @@ async def test_a_worker_moves_rows_as_its_settings_say(
         read_only = true
         """
     )
-    settings = load(environment={}, file=file, places=())
+    settings = load_settings(environment={}, file=file, default_files=())
     sql, etl = sql_of(settings.executors, {"SHOP_PASSWORD": PASSWORD})
     query = "select id, word from orders"
     async with open_shop(database) as shop:
@@ -62,7 +62,7 @@ async def test_a_worker_moves_rows_as_its_settings_say(
 def test_a_worker_whose_password_is_missing_does_not_start(tmp_path: Path) -> None:
     file = tmp_path / "rota.toml"
     file.write_text('[executors.connections.shop]\nurl = "mysql://me:${NOT_THERE}@db/shop"')
-    settings = load(environment={}, file=file, places=())
+    settings = load_settings(environment={}, file=file, default_files=())
 
     with pytest.raises(InvalidSetting, match="set the environment variable NOT_THERE"):
         executors_of(settings)()
@@ -75,8 +75,8 @@ def test_a_worker_with_a_connection_has_both_kinds_and_others_leave_them_alone(
     file = tmp_path / "rota.toml"
     file.write_text(f'[executors.connections.shop]\nurl = "sqlite://{tmp_path}/shop.db"')
 
-    with_one = executors_of(load(environment={}, file=file, places=()))()
-    without = executors_of(load(environment={}, places=()))()
+    with_one = executors_of(load_settings(environment={}, file=file, default_files=()))()
+    without = executors_of(load_settings(environment={}, default_files=()))()
 
     assert {"sql", "etl"} <= {kind for executor in with_one for kind in executor.kinds}
     assert not {"sql", "etl"} & {kind for executor in without for kind in executor.kinds}

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from tests.support.shop import open_shop
 
-from rota.config.load import load
+from rota.config.loader import load_settings
 from rota.node.named import sql_of
 
 
 async def main(database: str, settings: str) -> None:
-    read = load(environment={}, file=Path(settings), places=())
+    read = load_settings(environment={}, file=Path(settings), default_files=())
     sql, etl = sql_of(read.executors, os.environ)
     async with open_shop(database) as shop:
         shop.others = (lambda: sql, lambda: etl)

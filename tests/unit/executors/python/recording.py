@@ -90,7 +90,7 @@ class Recording:
     def transaction(self, result: object = None) -> Any:
         raise NotImplementedError
 
-    def to_values(self, *streams: Stream) -> str:
+    def said(self, *streams: Stream) -> str:
         """The text of these streams, or of all."""
         with self._lock:
             chosen = [chunk for stream, chunk in self._said if not streams or stream in streams]
@@ -99,7 +99,7 @@ class Recording:
     async def hears(self, text: str) -> None:
         """Wait until the handler has said this, or told it as its progress."""
         await self.until(
-            lambda: text in self.to_values() or text in [message for _, message in self.told]
+            lambda: text in self.said() or text in [message for _, message in self.told]
         )
 
     async def until(self, condition: Callable[[], bool]) -> None:

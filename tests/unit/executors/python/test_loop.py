@@ -90,8 +90,8 @@ async def test_an_exception_that_would_end_the_worker_is_a_failure(
 
     assert isinstance(outcome, Failed)
     assert outcome.failure.type == type(error).__name__
-    assert "Traceback" in context.to_values(Stream.ERROR)
-    assert "in_thread" in context.to_values() or "on_loop" in context.to_values()
+    assert "Traceback" in context.said(Stream.ERROR)
+    assert "in_thread" in context.said() or "on_loop" in context.said()
 
 
 @pytest.mark.parametrize("way", ["loop", "thread"])

@@ -54,7 +54,7 @@ async def test_attempts_at_the_same_time_have_their_own_output(bench: Bench, way
     await asyncio.gather(*map(bench.run, [way] * 3, words, contexts))
 
     for word, context in zip(words, contexts, strict=True):
-        assert {stream: context.to_values(stream) for stream in expected(word)} == expected(word)
+        assert {stream: context.said(stream) for stream in expected(word)} == expected(word)
 
 
 async def test_a_task_of_a_handler_speaks_for_its_attempt(bench: Bench):
@@ -69,7 +69,7 @@ async def test_a_task_of_a_handler_speaks_for_its_attempt(bench: Bench):
     context = Recording()
     await bench.run("split", context=context)
 
-    assert context.to_values(Stream.STDOUT) == "from a task\n"
+    assert context.said(Stream.STDOUT) == "from a task\n"
 
 
 async def test_what_is_no_attempts_goes_where_it_went_before(
@@ -89,7 +89,7 @@ async def test_what_is_no_attempts_goes_where_it_went_before(
     sys.stdout.buffer.write(b"bytes\n")
     await executor.close()
 
-    assert context.to_values() == ""
+    assert context.said() == ""
     assert capsys.readouterr().out == "before\nafter\nbytes\n"
 
 
@@ -135,7 +135,7 @@ async def test_a_handler_that_closes_its_output_closes_nobody_elses(bench: Bench
     outcome = await bench.run("rude", context=context)
 
     assert outcome == Succeeded(result=False)
-    assert context.to_values() == "and yet it speaks\n"
+    assert context.said() == "and yet it speaks\n"
     assert not behind.closed
 
 
@@ -147,7 +147,7 @@ async def test_text_that_utf8_does_not_know_fails_no_run(bench: Bench):
     context = Recording()
     await bench.run("odd", context=context)
 
-    assert context.to_values() == "lone \\udc80 surrogate\n"
+    assert context.said() == "lone \\udc80 surrogate\n"
 
 
 async def test_one_large_print_is_passed_on_in_pieces(bench: Bench):
@@ -178,7 +178,7 @@ async def test_a_record_that_cannot_be_formatted_fails_no_run(
     outcome = await bench.run("wrong", context=context)
 
     assert outcome == Succeeded(result="went on")
-    assert "Logging error" in context.to_values(Stream.STDERR)
+    assert "Logging error" in context.said(Stream.STDERR)
 
 
 async def test_a_record_has_its_traceback(bench: Bench):
@@ -192,7 +192,7 @@ async def test_a_record_has_its_traceback(bench: Bench):
     context = Recording()
     await bench.run("wrong", context=context)
 
-    assert "ValueError: invalid literal" in context.to_values(Stream.RECORD)
+    assert "ValueError: invalid literal" in context.said(Stream.RECORD)
 
 
 async def test_a_record_that_nobody_else_handles_is_still_shown(

@@ -135,7 +135,7 @@ def test_limits_that_no_program_could_live_with_are_refused(wrong: dict[str, int
         ShellLimits(**wrong)  # type: ignore[arg-type]
 
 
-def test_an_order_reaches_the_warden_as_it_was_written() -> None:
+def test_an_order_reaches_the_supervisor_as_it_was_written() -> None:
     order = Order(
         argv=["/bin/echo", "", "a=b", "ü\n"],
         env={"EMPTY": "", "EQUALS": "a=b=c"},

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rota.config.load import load
+from rota.config.loader import load_settings
 from rota.executors.sql import Connection, Connections, EtlExecutor, Folder, SqlExecutor
 from rota.node.named import sql_of
 
@@ -43,7 +43,7 @@ def test_every_setting_of_the_page_is_accepted(kind: str, tmp_path: Path) -> Non
         file = tmp_path / "rota.toml"
         file.write_text(re.sub(r"\$\{file:[^}]*\}", f"${{file:{tmp_path}/secret}}", block))
 
-        settings = load(environment={}, file=file, places=())
+        settings = load_settings(environment={}, file=file, default_files=())
 
         sql_of(settings.executors, {"SHOP_PASSWORD": "x", "LAKE_SECRET": "y"})
 

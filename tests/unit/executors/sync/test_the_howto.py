@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rota.config.load import load
+from rota.config.loader import load_settings
 from rota.contract.documents import fields_by_name
 from rota.contract.payloads.sync import SyncPayload
 from rota.executors.sync.places import Place
@@ -23,7 +23,7 @@ def blocks(language: str) -> list[str]:
 @pytest.fixture
 def places(tmp_path: Path) -> dict[str, Place]:
     (tmp_path / "rota.toml").write_text(blocks("toml")[0])
-    written = load(environment={}, file=tmp_path / "rota.toml").executors.places
+    written = load_settings(environment={}, file=tmp_path / "rota.toml").executors.places
     return {
         name: Place(
             name=name,

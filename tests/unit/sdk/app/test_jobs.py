@@ -327,6 +327,6 @@ async def test_a_handler_gets_its_arguments_and_a_context_with_a_log(app: rota.A
     result = await handler.call(context, handler.check({"amount": 7}))
 
     assert result == "billing.charge, attempt 2"
-    assert context.to_values(Stream.RECORD).text == "INFO billing.charge: charging 7\n"
+    assert context.output_of(Stream.RECORD).text == "INFO billing.charge: charging 7\n"
     assert context.progress_reports == [(0.5, "")]
     assert "billing.charge" not in logging.Logger.manager.loggerDict

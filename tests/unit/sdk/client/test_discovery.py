@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rota.config.load import load
+from rota.config.loader import load_settings
 from rota.config.settings import Settings
 from rota.core.errors import InvalidInput
 from rota.runtime.address_file import publish_address
@@ -121,7 +121,7 @@ def test_the_key_is_not_shown_by_accident() -> None:
 def test_a_server_beside_a_client_does_not_mind_its_variables() -> None:
     said = {"ROTA_URL": "http://there:1", "ROTA_API_KEY": "theirs"}
 
-    assert load(environment=said, places=()) == Settings()
+    assert load_settings(environment=said, default_files=()) == Settings()
 
 
 def test_a_running_server_is_found_from_a_folder_below_with_its_own_key(

@@ -14,7 +14,7 @@ from rota.api import resources
 from rota.api.operations import catalogue
 from rota.sdk.client import AsyncClient, Client
 
-resources.load()
+resources.load_operations()
 OPERATIONS = catalogue.operations
 ENDINGS = ("_at", "_time", "_seen", "_since")
 # Whoever calls a hook signs, and has no key.

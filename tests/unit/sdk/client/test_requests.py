@@ -20,7 +20,7 @@ NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 
 
 def request(**given: Any) -> ApiRequest[dict[str, Any]]:
-    usual: dict[str, Any] = {"method": "POST", "path": "/x", "answer": dict}
+    usual: dict[str, Any] = {"method": "POST", "path": "/x", "response_type": dict}
     return ApiRequest(**usual | given)
 
 
@@ -85,7 +85,7 @@ def test_a_list_is_a_parameter_that_is_given_several_times() -> None:
 
 
 def test_a_name_in_a_path_stays_one_name() -> None:
-    target = request(path="/v1/jobs/by-name/{}", places=("50% of a/b?",)).target
+    target = request(path="/v1/jobs/by-name/{}", path_arguments=("50% of a/b?",)).target
 
     assert target == "/v1/jobs/by-name/50%25%20of%20a%2Fb%3F"
 
@@ -93,7 +93,7 @@ def test_a_name_in_a_path_stays_one_name() -> None:
 @pytest.mark.parametrize("place", ["", ".", ".."])
 def test_a_place_in_a_path_cannot_lead_elsewhere(place: str) -> None:
     with pytest.raises(InvalidInput, match="an id or a name"):
-        _ = request(path="/v1/jobs/{}", places=(place,)).target
+        _ = request(path="/v1/jobs/{}", path_arguments=(place,)).target
 
 
 def test_every_call_has_a_key_of_its_own_and_keeps_the_one_it_was_given() -> None:

@@ -10,7 +10,7 @@ import pytest
 from rota.sdk.client.connection_errors import describe_cause
 from rota.sdk.client.discovery import AddressSource, ApiAddress, ApiEndpoint
 from rota.sdk.client.errors import Unreachable, Unreadable
-from rota.sdk.client.generated.schemas import JobMade
+from rota.sdk.client.generated.schemas import CreatedJob
 from rota.sdk.client.requests import ApiRequest
 from rota.sdk.client.responses import build_api_error, read_response
 
@@ -19,7 +19,7 @@ PLACE = ApiEndpoint(
     key=None,
     hint="no key was found",
 )
-ASKED = ApiRequest(method="POST", path="/v1/jobs", response_type=JobMade)
+ASKED = ApiRequest(method="POST", path="/v1/jobs", response_type=CreatedJob)
 MADE: dict[str, Any] = {
     "job_id": "job_1",
     "run_id": None,
@@ -31,7 +31,7 @@ MADE: dict[str, Any] = {
 }
 
 
-def read(body: Any) -> JobMade:
+def read(body: Any) -> CreatedJob:
     return read_response(ASKED, msgspec.json.encode(body), PLACE)
 
 

@@ -49,7 +49,7 @@ def test_the_crontab_of_a_system_has_users_and_a_legend() -> None:
     assert found.jobs[0].body["payload"] == {
         "argv": ["/bin/sh", "-c", "cd / && run-parts --report /etc/cron.hourly"]
     }
-    assert [each.to_values for each in found.notes] == [
+    assert [each.message for each in found.notes] == [
         "jobs of root run as the worker's user, not as root"
     ]
     assert found.skipped == []
@@ -100,9 +100,9 @@ def test_who_was_mailed_is_kept_as_labels_for_alerts() -> None:
     found = crontab("backups")
 
     assert [job.body["labels"] for job in found.jobs] == 3 * [{"mailto": "ops@example.org"}]
-    (note,) = [each for each in found.notes if "MAILTO" in each.to_values]
+    (note,) = [each for each in found.notes if "MAILTO" in each.message]
     assert note.place == "tab:1"
-    assert "MAILTO becomes the label mailto" in note.to_values
+    assert "MAILTO becomes the label mailto" in note.message
 
 
 def test_several_addresses_are_several_labels_and_those_that_do_not_fit_are_told() -> None:
@@ -112,7 +112,7 @@ def test_several_addresses_are_several_labels_and_those_that_do_not_fit_are_told
     first, second = found.jobs
     assert first.body["labels"] == {"mailto": "a@example.org", "mailto.2": "b@example.org"}
     assert "labels" not in second.body
-    assert any("are kept; not kept: ccc" in each.to_values for each in found.notes)
+    assert any("are kept; not kept: ccc" in each.message for each in found.notes)
 
 
 def test_zones_hold_for_the_lines_below_and_a_wrong_one_leaves_them_out() -> None:

@@ -110,7 +110,7 @@ def test_the_controllers_defaults_are_carried_over() -> None:
 
     (job,) = found.jobs
     assert (job.body["overlap"], job.body["retries"]["max"]) == ("allow", 6)
-    assert found.notes[0].to_values == "no timeZone; times are in UTC"
+    assert found.notes[0].message == "no timeZone; times are in UTC"
 
 
 def test_a_bad_one_is_left_out_and_the_others_are_imported() -> None:

@@ -102,7 +102,7 @@ def test_entries_of_celery_keep_arguments_queue_and_expiry() -> None:
         *({"x": 1}, "slow", "PT5M"),
     )
     assert second.body["payload"] == {"args": [16], "kwargs": {}}
-    assert found.notes[0].to_values == "option priority is not imported"
+    assert found.notes[0].message == "option priority is not imported"
 
 
 def test_what_celery_has_and_rota_has_not_is_left_out_and_told() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rota.api.shapes.manifests import DeclaredJob
+from rota.api.schemas.manifests import DeclaredJob
 from rota.contract.documents import fields_by_name
 from rota.core.errors import InvalidInput
 from rota.sdk.jobs_as_code import field_check, manifest, yaml_reader
@@ -179,7 +179,7 @@ def test_a_folder_of_files_is_one_project(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text("version: 1\nproject: q\njobs: {a: {kind: k}}\n")
     with pytest.raises(InvalidFile) as caught:
         manifest.load_manifest(tmp_path)
-    said = [each.to_values for each in caught.value.problems]
+    said = [each.message for each in caught.value.problems]
     assert said[0] == "project is 'q' here and 'p' before; a folder has one project"
     assert said[1].startswith("job 'a' is declared twice; first at ")
 

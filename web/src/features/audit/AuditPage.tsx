@@ -1,46 +1,46 @@
-// Who changed what, when and from where. Nothing here can be changed, by anybody.
+// The audit log: who changed what, when and from where. Read-only.
 import { useMemo, useState } from "react";
 import { useSearchParams } from "wouter";
-import { usePages } from "../../api/queries.ts";
+import { usePagedQuery } from "../../api/queries.ts";
 import type { AuditView } from "../../api/schema.gen.ts";
-import { glimpse } from "../../lib/json.ts";
-import { changed } from "../../lib/url.ts";
+import { previewJson } from "../../lib/json.ts";
+import { withQuery } from "../../lib/url.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Card, Facts, PageHead } from "../../ui/Card.tsx";
 import { type Column, DataTable } from "../../ui/DataTable.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { Picker, SearchField } from "../../ui/Fields.tsx";
 import { Filters } from "../../ui/Filters.tsx";
-import { JsonView } from "../../ui/Json.tsx";
+import { JsonView } from "../../ui/JsonView.tsx";
 import { EmptyState, ErrorNote, Loading } from "../../ui/Notes.tsx";
 import { Time } from "../../ui/Time.tsx";
-import { SPANS, THINGS, placeOf, short, sinceOf } from "./model.ts";
+import { SPANS, RESOURCES, resourceOf, shortenId, sinceOf } from "./model.ts";
 
 export default function AuditPage() {
   const [params, setParams] = useSearchParams();
-  const set = (changes: Record<string, string | null>) => setParams(changed(params, changes), { replace: true });
+  const set = (changes: Record<string, string | null>) => setParams(withQuery(params, changes), { replace: true });
   const query = useMemo(() => queryOf(params), [params]);
-  const entries = usePages("GET /v1/audit", { query }, { keep: true });
+  const entries = usePagedQuery("GET /v1/audit", { query }, { keepPrevious: true });
   const [shown, show] = useState<AuditView | null>(null);
   const isFiltered = [...params.keys()].length > 0;
   return (
     <>
-      <PageHead title="Audit" about="Every change with who made it, from where. Reading it is written down too." />
+      <PageHead title="Audit" about="Every change with its actor and source. Reads of the audit log are recorded too." />
       <Card flush>
-        <Filters name="Which changes">
-          <SearchField name="Who" placeholder="Who, exactly as written" value={params.get("actor") ?? ""} change={(actor) => set({ actor })} />
-          <SearchField name="Action" placeholder="Action, as in job.create" value={params.get("action") ?? ""} change={(action) => set({ action })} />
-          <Picker name="Thing" value={params.get("thing") ?? ""} options={[{ value: "", label: "Anything" }, ...THINGS]} change={(thing) => set({ thing })} />
+        <Filters name="Audit filters">
+          <SearchField name="Actor" placeholder="Actor (exact match)" value={params.get("actor") ?? ""} change={(actor) => set({ actor })} />
+          <SearchField name="Action" placeholder="Action, for example job.create" value={params.get("action") ?? ""} change={(action) => set({ action })} />
+          <Picker name="Resource" value={params.get("thing") ?? ""} options={[{ value: "", label: "Any resource" }, ...RESOURCES]} change={(thing) => set({ thing })} />
           <Picker name="Since" value={params.get("since") ?? ""} options={SPANS} change={(since) => set({ since })} />
           {params.get("thing_id") && (
-            <Button small sign="cross" onClick={() => set({ thing_id: null })} title={params.get("thing_id") ?? ""}>
-              Only {short(params.get("thing_id") ?? "")}
+            <Button small icon="cross" onClick={() => set({ thing_id: null })} title={params.get("thing_id") ?? ""}>
+              Only {shortenId(params.get("thing_id") ?? "")}
             </Button>
           )}
         </Filters>
-        {entries.error && <ErrorNote error={entries.error} retry={entries.again} />}
+        {entries.error && <ErrorNote error={entries.error} retry={entries.refetch} />}
         {entries.isPending && !entries.error ? (
-          <Loading what="the audit log" />
+          <Loading what="audit log" />
         ) : (
           <DataTable
             name="Changes"
@@ -51,11 +51,11 @@ export default function AuditPage() {
             keys
             empty={
               <EmptyState
-                title={isFiltered ? "No change fits." : "Nothing was changed yet."}
-                sign="book"
+                title={isFiltered ? "No matches" : "No changes yet"}
+                icon="book"
                 action={isFiltered && <Button onClick={() => setParams(new URLSearchParams())}>Show all changes</Button>}
               >
-                {isFiltered ? "Names must be written exactly as they are." : "The first job, key or secret that somebody makes appears here."}
+                {isFiltered ? "Actor and action must match exactly." : "Changes to jobs, keys and secrets appear here."}
               </EmptyState>
             }
           />
@@ -78,8 +78,8 @@ function queryOf(params: URLSearchParams): Record<string, string | number> {
 
 function columnsOf(show: (entry: AuditView) => void, set: (changes: Record<string, string | null>) => void): Column<AuditView>[] {
   return [
-    { id: "at", head: "When", cell: (entry) => <Time at={entry.at} /> },
-    { id: "who", head: "Who", cell: (entry) => <span className="wrap">{entry.actor}</span> },
+    { id: "at", head: "Time", cell: (entry) => <Time at={entry.at} as="relative" /> },
+    { id: "actor", head: "Actor", cell: (entry) => <span className="wrap">{entry.actor}</span> },
     {
       id: "action",
       head: "Action",
@@ -89,8 +89,8 @@ function columnsOf(show: (entry: AuditView) => void, set: (changes: Record<strin
         </button>
       ),
     },
-    { id: "thing", head: "What", show: "middle", cell: (entry) => <span className="mono wrap">{placeOf(entry).text}</span> },
-    { id: "after", head: "Became", show: "wide", cell: (entry) => <span className="faint mono">{entry.after === null ? "–" : glimpse(entry.after, 60)}</span> },
+    { id: "thing", head: "Resource", show: "middle", cell: (entry) => <span className="mono wrap">{resourceOf(entry).text}</span> },
+    { id: "after", head: "After", show: "wide", cell: (entry) => <span className="faint mono">{entry.after === null ? "–" : previewJson(entry.after, 60)}</span> },
     {
       id: "details",
       head: "",
@@ -105,17 +105,17 @@ function columnsOf(show: (entry: AuditView) => void, set: (changes: Record<strin
 }
 
 function Entry({ of: entry, close }: { of: AuditView; close: () => void }) {
-  const { text, href } = placeOf(entry);
+  const { text, href } = resourceOf(entry);
   return (
     <Dialog title={entry.action} close={close} wide>
       <Facts
         of={[
-          ["When", <Time key="at" at={entry.at} as="milli" />],
-          ["Who", entry.actor],
-          ["What", href ? <a href={href}>{text}</a> : text],
+          ["Time", <Time key="at" at={entry.at} as="milli" />],
+          ["Actor", entry.actor],
+          ["Resource", href ? <a href={href}>{text}</a> : text],
           ["Key", <span key="key" className="mono">{entry.key_id ?? "–"}</span>],
-          ["From", entry.source ?? "–"],
-          ["Request", <span key="request" className="mono">{entry.request_id ?? "–"}</span>],
+          ["Source", entry.source ?? "–"],
+          ["Request id", <span key="request" className="mono">{entry.request_id ?? "–"}</span>],
         ]}
       />
       {entry.before !== null && (

@@ -1,11 +1,11 @@
-// Backfills: runs that are made for a time that has passed, how far each is, and how to stop it.
+// The list of backfills (runs for past ticks), with their progress and actions.
 import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
-import { usePages, useTell } from "../../api/queries.ts";
+import { usePagedQuery, useApiMutation } from "../../api/queries.ts";
 import type { BackfillProgress } from "../../api/schema.gen.ts";
 import { useMay } from "../../api/session.ts";
-import { count, whole } from "../../lib/figures.ts";
-import { changed, oneOf } from "../../lib/url.ts";
+import { formatCount, formatInteger } from "../../lib/figures.ts";
+import { withQuery, oneOf } from "../../lib/url.ts";
 import { Button, ButtonLink } from "../../ui/Button.tsx";
 import { Card, PageHead, ProgressBar } from "../../ui/Card.tsx";
 import { type Column, DataTable } from "../../ui/DataTable.tsx";
@@ -13,50 +13,50 @@ import { ConfirmDialog } from "../../ui/Dialog.tsx";
 import { CheckField, Segments } from "../../ui/Fields.tsx";
 import { Filters } from "../../ui/Filters.tsx";
 import { EmptyState, ErrorNote, Loading } from "../../ui/Notes.tsx";
-import { StateBadge } from "../../ui/State.tsx";
+import { StatusBadge } from "../../ui/StatusBadge.tsx";
 import { Time } from "../../ui/Time.tsx";
 import { toast } from "../../ui/Toast.tsx";
 
 const SHOWN = ["all", "open", "over"] as const;
 type Status = "cancelled" | "cancelling" | "finished" | "paused" | "running";
 const ASKED: Record<(typeof SHOWN)[number], Status[]> = { all: [], open: ["running", "paused", "cancelling"], over: ["finished", "cancelled"] };
-const NAMES = { all: "All", open: "At work", over: "Over" } as const;
+const NAMES = { all: "All", open: "Active", over: "Finished" } as const;
 const SPOILS = ["GET /v1/backfills", "GET /v1/backfills/{backfill_id}"] as const;
 
 export default function BackfillsPage() {
   const [params, setParams] = useSearchParams();
   const shown = oneOf(params.get("show"), SHOWN);
-  const backfills = usePages("GET /v1/backfills", { query: { status: ASKED[shown], job_id: params.get("job_id") || undefined, limit: 50 } }, { every: 3_000, on: ["run.ended"], keep: true });
+  const backfills = usePagedQuery("GET /v1/backfills", { query: { status: ASKED[shown], job_id: params.get("job_id") || undefined, limit: 50 } }, { every: 3_000, on: ["run.ended"], keepPrevious: true });
   const [cancelled, cancel] = useState<BackfillProgress | null>(null);
   const mayChange = useMay("POST /v1/backfills/{backfill_id}/pause");
   return (
     <>
-      <PageHead title="Backfills" about="Runs of a job for times that have passed. A backfill begins on the page of a job." />
+      <PageHead title="Backfills" about="Runs for past ticks of a job. Start a backfill from a job's page." />
       <Card flush>
-        <Filters name="Which backfills">
-          <Segments name="Which" value={shown} options={SHOWN.map((each) => ({ value: each, label: NAMES[each] }))} change={(next) => setParams(changed(params, { show: next === "all" ? null : next }), { replace: true })} />
+        <Filters name="Backfill filters">
+          <Segments name="Status" value={shown} options={SHOWN.map((option) => ({ value: option, label: NAMES[option] }))} change={(next) => setParams(withQuery(params, { show: next === "all" ? null : next }), { replace: true })} />
         </Filters>
-        {backfills.error && <ErrorNote error={backfills.error} retry={backfills.again} />}
+        {backfills.error && <ErrorNote error={backfills.error} retry={backfills.refetch} />}
         {backfills.isPending && !backfills.error ? (
-          <Loading what="the backfills" />
+          <Loading what="backfills" />
         ) : (
           <DataTable
             name="Backfills"
             rows={backfills.rows}
             columns={columnsOf(mayChange ? cancel : null)}
-            rowKey={(each) => each.backfill_id}
+            rowKey={(backfill) => backfill.backfill_id}
             more={backfills}
             keys
-            foot={count(backfills.rows.length, "backfill")}
+            foot={formatCount(backfills.rows.length, "backfill")}
             empty={
-              <EmptyState sign="history" title="There is no backfill." action={<ButtonLink href="/jobs">Choose a job</ButtonLink>}>
-                Begin one from the page of a job, or with <code>rota backfill</code>.
+              <EmptyState icon="history" title="No backfills" action={<ButtonLink href="/jobs">Choose a job</ButtonLink>}>
+                Start one from a job's page, or with <code>rota backfill</code>.
               </EmptyState>
             }
           />
         )}
       </Card>
-      {cancelled && <Cancel backfill={cancelled} close={() => cancel(null)} />}
+      {cancelled && <CancelDialog backfill={cancelled} close={() => cancel(null)} />}
     </>
   );
 }
@@ -72,8 +72,8 @@ function columnsOf(cancel: ((backfill: BackfillProgress) => void) | null): Colum
         </Link>
       ),
     },
-    { id: "state", head: "State", cell: (each) => <StateBadge state={each.status} /> },
-    { id: "far", head: "How far", cell: (each) => <Far of={each} /> },
+    { id: "state", head: "Status", cell: (each) => <StatusBadge status={each.status} /> },
+    { id: "progress", head: "Progress", cell: (each) => <Progress of={each} /> },
     {
       id: "range",
       head: "Range",
@@ -84,22 +84,22 @@ function columnsOf(cancel: ((backfill: BackfillProgress) => void) | null): Colum
         </span>
       ),
     },
-    { id: "eta", head: "Done", show: "middle", cell: (each) => <Time at={each.ended_at ?? each.eta} as="relative" /> },
-    { id: "by", head: "By", show: "wide", cell: (each) => <span className="soft wrap">{each.created_by}</span> },
+    { id: "eta", head: "Finish", show: "middle", cell: (each) => <Time at={each.ended_at ?? each.eta} as="relative" /> },
+    { id: "by", head: "Created by", show: "wide", cell: (each) => <span className="soft wrap">{each.created_by}</span> },
   ];
   return cancel === null ? columns : [...columns, { id: "actions", head: "", num: true, cell: (each) => <Actions of={each} cancel={cancel} /> }];
 }
 
-function Far({ of: each }: { of: BackfillProgress }) {
+function Progress({ of: each }: { of: BackfillProgress }) {
   const done = each.succeeded + each.failed + each.cancelled;
   const total = each.expected;
   return (
     <div className="stack stack-tight">
       <ProgressBar share={total === 0 ? 1 : done / total} name={`Backfill of ${each.job_name ?? each.job_id}`} />
       <span className="soft">
-        {whole(done)} of {each.estimated ? "about " : ""}
-        {whole(total)}
-        {each.failed > 0 && <span className="bad-text">, {whole(each.failed)} failed</span>}
+        {formatInteger(done)} of {each.estimated ? "about " : ""}
+        {formatInteger(total)}
+        {each.failed > 0 && <span className="bad-text">, {formatInteger(each.failed)} failed</span>}
       </span>
     </div>
   );
@@ -107,44 +107,44 @@ function Far({ of: each }: { of: BackfillProgress }) {
 
 function Actions({ of: each, cancel }: { of: BackfillProgress; cancel: (backfill: BackfillProgress) => void }) {
   const path = { backfill_id: each.backfill_id };
-  const pause = useTell("POST /v1/backfills/{backfill_id}/pause", { spoils: SPOILS, done: () => toast("It makes no more runs.") });
-  const resume = useTell("POST /v1/backfills/{backfill_id}/resume", { spoils: SPOILS, done: () => toast("It goes on.") });
   const name = each.job_name ?? each.job_id;
+  const pause = useApiMutation("POST /v1/backfills/{backfill_id}/pause", { invalidates: SPOILS, done: () => toast(`Paused backfill of ${name}`) });
+  const resume = useApiMutation("POST /v1/backfills/{backfill_id}/resume", { invalidates: SPOILS, done: () => toast(`Resumed backfill of ${name}`) });
   if (each.status !== "running" && each.status !== "paused") return null;
   return (
     <span className="row">
       {each.status === "running" ? (
-        <Button small disabled={pause.isPending} onClick={() => pause.mutate({ path })} aria-label={`Pause the backfill of ${name}`}>
+        <Button small disabled={pause.isPending} onClick={() => pause.mutate({ path })} aria-label={`Pause backfill of ${name}`}>
           Pause
         </Button>
       ) : (
-        <Button small disabled={resume.isPending} onClick={() => resume.mutate({ path })} aria-label={`Resume the backfill of ${name}`}>
+        <Button small disabled={resume.isPending} onClick={() => resume.mutate({ path })} aria-label={`Resume backfill of ${name}`}>
           Resume
         </Button>
       )}
-      <Button small onClick={() => cancel(each)} aria-label={`Cancel the backfill of ${name}`}>
+      <Button small onClick={() => cancel(each)} aria-label={`Cancel backfill of ${name}`}>
         Cancel
       </Button>
     </span>
   );
 }
 
-function Cancel({ backfill, close }: { backfill: BackfillProgress; close: () => void }) {
+function CancelDialog({ backfill, close }: { backfill: BackfillProgress; close: () => void }) {
   const [isHard, setHard] = useState(false);
-  const cancel = useTell("POST /v1/backfills/{backfill_id}/cancel", {
-    spoils: SPOILS,
+  const cancel = useApiMutation("POST /v1/backfills/{backfill_id}/cancel", {
+    invalidates: SPOILS,
     done: () => {
-      toast("The backfill is cancelled.");
+      toast(`Cancelled backfill of ${backfill.job_name ?? backfill.job_id}`);
       close();
     },
   });
   const act = () => cancel.mutate({ path: { backfill_id: backfill.backfill_id }, body: { running: isHard ? "cancel" : "finish" } });
   return (
-    <ConfirmDialog title="Cancel this backfill?" action="Cancel it" close={close} act={act} busy={cancel.isPending} error={cancel.error}>
+    <ConfirmDialog title="Cancel this backfill?" action="Cancel backfill" close={close} act={act} busy={cancel.isPending} error={cancel.error}>
       <p>
-        {count(backfill.left, "run")} of it {backfill.left === 1 ? "is" : "are"} not done. What waits is cancelled; what has run stays.
+        {formatCount(backfill.left, "run")} {backfill.left === 1 ? "is" : "are"} unfinished. Waiting runs are cancelled; finished runs stay.
       </p>
-      <CheckField label="Also stop the runs that are at work" checked={isHard} change={setHard} />
+      <CheckField label="Also cancel active runs" checked={isHard} change={setHard} />
     </ConfirmDialog>
   );
 }

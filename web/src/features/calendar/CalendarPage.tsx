@@ -1,62 +1,62 @@
-// What fires when: a day by minutes or a week by hours, the herds in it, and the quiet windows.
+// The calendar of ticks: a day by minutes or a week by hours, with busiest times and quiet windows.
 import { useMemo } from "react";
 import { Link, useSearchParams } from "wouter";
-import { useAsk } from "../../api/queries.ts";
+import { useApiQuery } from "../../api/queries.ts";
 import type { LoadView } from "../../api/schema.gen.ts";
-import { count } from "../../lib/figures.ts";
-import { stamp } from "../../lib/time.ts";
-import { changed, oneOf } from "../../lib/url.ts";
+import { formatCount } from "../../lib/figures.ts";
+import { formatTime } from "../../lib/time.ts";
+import { withQuery, oneOf } from "../../lib/url.ts";
 import { Button, IconButton } from "../../ui/Button.tsx";
 import { Card, Figure, PageHead } from "../../ui/Card.tsx";
 import { Segments } from "../../ui/Fields.tsx";
 import { Filters } from "../../ui/Filters.tsx";
-import { Answered, EmptyState, Note } from "../../ui/Notes.tsx";
+import { QueryView, EmptyState, Note } from "../../ui/Notes.tsx";
 import { ZONE } from "../../ui/Time.tsx";
-import { type Span, VIEWS, dateOf, estimateSentence, herds, moved, quiet, quietSentence, rowsOf, spanOf, summary } from "./model.ts";
+import { type Span, VIEWS, dateOf, describeEstimates, busiestCells, shiftDate, quietWindows, describeQuiet, rowsOf, spanOf, summarizeLoad } from "./model.ts";
 import "./calendar.css";
 
 type Set = (changes: Record<string, string | null>) => void;
 
 export default function CalendarPage() {
   const [params, setParams] = useSearchParams();
-  const set: Set = (changes) => setParams(changed(params, changes), { replace: true });
+  const set: Set = (changes) => setParams(withQuery(params, changes), { replace: true });
   const view = oneOf(params.get("view"), VIEWS);
   const date = useMemo(() => dateOf(params.get("day"), Date.now(), ZONE), [params]);
   const span = spanOf(view, date, ZONE);
   const query = { since: new Date(span.start).toISOString(), until: new Date(span.end).toISOString(), bucket: view === "day" ? ("minute" as const) : ("hour" as const) };
-  const load = useAsk("GET /v1/schedules/load", { query }, { on: ["job.changed"], staleTime: 30_000, keep: true });
-  const go = (by: number) => set({ day: moved(view, date, by), at: null });
+  const load = useApiQuery("GET /v1/schedules/load", { query }, { on: ["job.changed"], staleTime: 30_000, keepPrevious: true });
+  const go = (by: number) => set({ day: shiftDate(view, date, by), at: null });
   return (
     <>
-      <PageHead title="Calendar" about={`What the schedules ask for, in ${ZONE}; the past is shown as it was planned.`} />
+      <PageHead title="Calendar" about={`Planned ticks of all schedules, in ${ZONE}. Past days show the plan, not the actual runs.`} />
       <Card flush>
-        <Filters name="Which days">
+        <Filters name="Calendar range">
           <Segments name="View" value={view} options={[{ value: "day", label: "Day" }, { value: "week", label: "Week" }]} change={(next) => set({ view: next === "day" ? null : next, at: null })} />
-          <IconButton sign="up" name={view === "day" ? "The day before" : "The week before"} onClick={() => go(-1)} />
+          <IconButton icon="left" name={view === "day" ? "Previous day" : "Previous week"} onClick={() => go(-1)} />
           <strong>{titleOf(span)}</strong>
-          <IconButton sign="down" name={view === "day" ? "The next day" : "The next week"} onClick={() => go(1)} />
+          <IconButton icon="right" name={view === "day" ? "Next day" : "Next week"} onClick={() => go(1)} />
           <Button small onClick={() => set({ day: null, at: null })}>
             Today
           </Button>
         </Filters>
-        <Answered asked={load} what="the schedules">
+        <QueryView query={load} what="schedules">
           {(found) => (
             <>
-              {found.is_estimate && <Note small>{estimateSentence(found)}</Note>}
+              {found.is_estimate && <Note small>{describeEstimates(found)}</Note>}
               <HeatMap span={span} load={found} at={params.get("at")} choose={(at) => set({ at })} />
             </>
           )}
-        </Answered>
+        </QueryView>
       </Card>
-      {load.data && <Findings span={span} load={load.data} choose={(at) => set({ at })} />}
-      {params.get("at") && <Moment span={span} at={params.get("at") ?? ""} close={() => set({ at: null })} />}
+      {load.data && <Summary span={span} load={load.data} choose={(at) => set({ at })} />}
+      {params.get("at") && <CellDetails span={span} at={params.get("at") ?? ""} close={() => set({ at: null })} />}
     </>
   );
 }
 
 function titleOf(span: Span): string {
-  const first = stamp(span.start, ZONE, "minute").slice(0, 10);
-  return span.view === "day" ? first : `${first} to ${stamp(span.end - 1, ZONE, "minute").slice(0, 10)}`;
+  const first = formatTime(span.start, ZONE, "minute").slice(0, 10);
+  return span.view === "day" ? first : `${first} to ${formatTime(span.end - 1, ZONE, "minute").slice(0, 10)}`;
 }
 
 const SIZE = { day: { width: 14, height: 18 }, week: { width: 34, height: 30 } } as const;
@@ -68,14 +68,14 @@ function HeatMap({ span, load, at, choose }: { span: Span; load: LoadView; at: s
   const top = 18;
   if (load.buckets.length === 0) {
     return (
-      <EmptyState sign="calendar" title="Nothing fires in this time.">
-        Look at another {span.view}, or make a job with a schedule.
+      <EmptyState icon="calendar" title="No ticks in this period">
+        Choose another {span.view}, or create a job with a schedule.
       </EmptyState>
     );
   }
   return (
     <div className="heat-box" tabIndex={0} role="group" aria-label="Heat map">
-      <svg className="heat" role="img" data-figure="calendar.cells" aria-label={`${summary(load)} from ${titleOf(span)}`} width={LABEL + span.columns * width + 8} height={top + rows.length * height + 8}>
+      <svg className="heat" role="img" data-figure="calendar.cells" aria-label={`${summarizeLoad(load)} from ${titleOf(span)}`} width={LABEL + span.columns * width + 8} height={top + rows.length * height + 8}>
         {columnNames(span).map((name, column) => name && (
           <text key={column} x={LABEL + column * width} y={12} className="heat-name">
             {name}
@@ -98,7 +98,7 @@ function HeatMap({ span, load, at, choose }: { span: Span; load: LoadView; at: s
                   className={`heat-cell heat-${cell.level} ${at === start ? "heat-chosen" : ""}`}
                   onClick={cell.ticks > 0 ? () => choose(start) : undefined}
                 >
-                  <title>{`${stamp(cell.start, ZONE, "minute")}: ${count(cell.ticks, "tick")}`}</title>
+                  <title>{`${formatTime(cell.start, ZONE, "minute")}: ${formatCount(cell.ticks, "tick")}`}</title>
                 </rect>
               );
             })}
@@ -116,32 +116,32 @@ function columnNames(span: Span): (string | null)[] {
   });
 }
 
-/** What the picture shows, in words: where herds are, and where there is room. */
-function Findings({ span, load, choose }: { span: Span; load: LoadView; choose: (at: string) => void }) {
-  const full = herds(load);
+/** The heat map in words: busiest times and quiet windows. */
+function Summary({ span, load, choose }: { span: Span; load: LoadView; choose: (at: string) => void }) {
+  const full = busiestCells(load);
   const now = Date.now();
-  const free = quiet(span, load, now > span.start && now < span.end ? now : span.start);
+  const free = quietWindows(span, load, now > span.start && now < span.end ? now : span.start);
   return (
-    <Card title="In words">
+    <Card title="Summary">
       <div className="stack">
         <p>
-          <Figure of="calendar.summary">{summary(load)}</Figure>.{load.unknown > 0 && ` ${count(load.unknown, "job")} more run again some time after they have ended.`}
+          <Figure of="calendar.summary">{summarizeLoad(load)}</Figure>.{load.unknown > 0 && ` Not counted: ${formatCount(load.unknown, "job")} with a fixed delay after each run.`}
         </p>
-        <p data-figure="calendar.quiet">{quietSentence(free, span.view, ZONE)}</p>
+        <p data-figure="calendar.quiet">{describeQuiet(free, span.view, ZONE)}</p>
         {full.length > 0 && (
           <div className="stack stack-tight">
-            <span>Most at once:</span>
-            <ul className="herds">
-              {full.map((herd) => (
-                <li key={herd.start}>
-                  <button type="button" className="link-button" onClick={() => choose(new Date(herd.start).toISOString())}>
-                    {stamp(herd.start, ZONE, "minute")}
+            <span>Busiest times:</span>
+            <ul className="busiest">
+              {full.map((cell) => (
+                <li key={cell.start}>
+                  <button type="button" className="link-button" onClick={() => choose(new Date(cell.start).toISOString())}>
+                    {formatTime(cell.start, ZONE, "minute")}
                   </button>
-                  <span className="soft" data-figure="calendar.herd">{count(herd.ticks, "tick")}</span>
+                  <span className="soft" data-figure="calendar.busiest">{formatCount(cell.ticks, "tick")}</span>
                 </li>
               ))}
             </ul>
-            <p className="soft">A herd spreads out if its jobs have a jitter, or an H in their cron expressions.</p>
+            <p className="soft">To spread the load, add jitter to the jobs or use H in their cron expressions.</p>
           </div>
         )}
       </div>
@@ -149,32 +149,32 @@ function Findings({ span, load, choose }: { span: Span; load: LoadView; choose: 
   );
 }
 
-/** Which jobs fire in one cell. */
-function Moment({ span, at, close }: { span: Span; at: string; close: () => void }) {
+/** The jobs that fire in one cell. */
+function CellDetails({ span, at, close }: { span: Span; at: string; close: () => void }) {
   const start = Date.parse(at);
   const query = { since: at, until: new Date(start + span.cell).toISOString(), bucket: span.view === "day" ? ("minute" as const) : ("hour" as const) };
-  const load = useAsk("GET /v1/schedules/load", { query }, { enabled: !Number.isNaN(start), staleTime: 30_000 });
+  const load = useApiQuery("GET /v1/schedules/load", { query }, { enabled: !Number.isNaN(start), staleTime: 30_000 });
   return (
-    <Card title={`What fires at ${stamp(at, ZONE, "minute")}`} aside={<IconButton sign="cross" name="Close" onClick={close} />}>
-      <Answered asked={load} what="the jobs">
+    <Card title={`Ticks at ${formatTime(at, ZONE, "minute")}`} aside={<IconButton icon="cross" name="Close" onClick={close} />}>
+      <QueryView query={load} what="jobs">
         {({ busiest }) =>
           busiest.length === 0 ? (
-            <p className="soft">Nothing fires then.</p>
+            <p className="soft">No ticks</p>
           ) : (
-            <ul className="herds">
+            <ul className="busiest">
               {busiest.map((job) => (
                 <li key={job.job_id}>
                   <Link href={`/jobs/${job.job_id}`}>{job.job_name}</Link>
                   <span className="soft" data-figure="calendar.job">
                     {job.is_estimate ? "about " : ""}
-                    {count(job.ticks, "tick")}
+                    {formatCount(job.ticks, "tick")}
                   </span>
                 </li>
               ))}
             </ul>
           )
         }
-      </Answered>
+      </QueryView>
     </Card>
   );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { LoadView } from "../../api/schema.gen.ts";
-import { dateOf, estimateSentence, herds, levelOf, moved, quiet, quietSentence, rowsOf, spanOf } from "./model.ts";
+import { dateOf, describeEstimates, busiestCells, levelOf, shiftDate, quietWindows, describeQuiet, rowsOf, spanOf } from "./model.ts";
 
 const span = spanOf("day", "2026-11-16", "UTC");
 const load = (...parts: [number, number][]): LoadView => ({
@@ -22,25 +22,25 @@ describe("a day", () => {
     expect(rows[1]?.cells[1]?.ticks).toBe(4);
     expect(rows[1]?.cells[1]?.level).toBe(5);
   });
-  it("is found again in the URL", () => {
+  it("is read from the URL", () => {
     const now = Date.parse("2026-01-01T23:30:00Z");
     expect(dateOf("2026-02-28", now, "UTC")).toBe("2026-02-28");
     expect(dateOf("nonsense", now, "UTC")).toBe("2026-01-01");
     expect(dateOf(null, now, "Europe/Berlin")).toBe("2026-01-02");
-    expect(moved("week", "2026-12-30", 1)).toBe("2027-01-06");
-    expect(moved("day", "2026-03-01", -1)).toBe("2026-02-28");
+    expect(shiftDate("week", "2026-12-30", 1)).toBe("2027-01-06");
+    expect(shiftDate("day", "2026-03-01", -1)).toBe("2026-02-28");
   });
-  it("begins at midnight of its zone, and is as long as it is there", () => {
+  it("starts at midnight of its zone, and has that day's length", () => {
     const change = spanOf("day", "2026-03-29", "Europe/Berlin");
     expect(new Date(change.start).toISOString()).toBe("2026-03-28T23:00:00.000Z");
     expect((change.end - change.start) / 3_600_000).toBe(23);
   });
-  it("shows a single tick beside a herd", () => {
+  it("shows a single tick beside a busy cell", () => {
     expect(levelOf(1, 1000)).toBe(1);
     expect(levelOf(0, 1000)).toBe(0);
     expect(levelOf(1000, 1000)).toBe(5);
   });
-  it("shows a herd above what fires all the time", () => {
+  it("shows a busy cell above a constant load", () => {
     expect(levelOf(78, 81, 78)).toBe(1);
     expect(levelOf(81, 81, 78)).toBe(5);
     expect(levelOf(78, 78, 78)).toBe(1);
@@ -48,7 +48,7 @@ describe("a day", () => {
 });
 
 describe("a week", () => {
-  it("begins on Monday", () => {
+  it("starts on Monday", () => {
     const week = spanOf("week", "2026-11-15", "America/New_York");
     expect(new Date(week.start).toISOString()).toBe("2026-11-09T05:00:00.000Z");
     expect(rowsOf(week, load(), "America/New_York")[0]?.label).toBe("Mon 11-09");
@@ -58,19 +58,19 @@ describe("a week", () => {
 describe("estimates", () => {
   it("names the jobs that are estimated", () => {
     const job = (job_name: string, is_estimate: boolean) => ({ job_id: job_name, job_name, ticks: 1, is_estimate });
-    expect(estimateSentence({ ...load(), busiest: [job("a", true), job("b", false)] })).toMatch(/walk: a\. All others are exact/);
-    expect(estimateSentence(load())).toMatch(/too many schedules/);
+    expect(describeEstimates({ ...load(), busiest: [job("a", true), job("b", false)] })).toMatch(/count: a\. All other jobs are exact/);
+    expect(describeEstimates(load())).toMatch(/Too many schedules/);
   });
 });
 
 describe("findings", () => {
-  it("names the fullest minutes, not those with one tick", () => {
-    expect(herds(load([1, 1], [2, 9], [3, 5])).map((herd) => herd.ticks)).toEqual([9, 5]);
+  it("names the busiest minutes, not those with one tick", () => {
+    expect(busiestCells(load([1, 1], [2, 9], [3, 5])).map((cell) => cell.ticks)).toEqual([9, 5]);
   });
   it("names the longest quiet windows", () => {
-    const found = quiet(span, load([0, 1], [60, 1], [300, 1]), span.start);
+    const found = quietWindows(span, load([0, 1], [60, 1], [300, 1]), span.start);
     expect(found.map((each) => (each.end - each.start) / 60_000)).toEqual([1139, 239, 59]);
-    expect(quietSentence([], "day", "UTC")).toContain("no window");
-    expect(quietSentence(found, "day", "UTC")).toMatch(/^Nothing fires from \d\d:\d\d to \d\d:\d\d/);
+    expect(describeQuiet([], "day", "UTC")).toContain("No quiet window");
+    expect(describeQuiet(found, "day", "UTC")).toMatch(/^Quiet windows: \d\d:\d\d to \d\d:\d\d/);
   });
 });

@@ -1,7 +1,7 @@
-// What fires when, as a heat map: cells of a day or a week, herds and quiet windows. Pure.
+// Computes the heat map of ticks: cells of a day or a week, busiest times and quiet windows. Pure.
 import type { LoadView } from "../../api/schema.gen.ts";
-import { count } from "../../lib/figures.ts";
-import { fromInput, length, stamp } from "../../lib/time.ts";
+import { formatCount } from "../../lib/figures.ts";
+import { fromInputValue, formatDuration, formatTime } from "../../lib/time.ts";
 
 export const VIEWS = ["day", "week"] as const;
 export type View = (typeof VIEWS)[number];
@@ -18,37 +18,37 @@ export interface Span {
   columns: number;
 }
 
-/** The day or the week, from Monday, that a date of the calendar in this zone is in. */
+/** The day, or the week from Monday, that contains a date in this zone. */
 export function spanOf(view: View, date: string, zone: string): Span {
-  if (view === "day") return { view, start: startOf(date, zone), end: startOf(later(date, 1), zone), cell: 60_000, columns: 60 };
-  const monday = later(date, -((new Date(`${date}T00:00:00Z`).getUTCDay() + 6) % 7));
-  return { view, start: startOf(monday, zone), end: startOf(later(monday, 7), zone), cell: HOUR, columns: 24 };
+  if (view === "day") return { view, start: startOf(date, zone), end: startOf(addDays(date, 1), zone), cell: 60_000, columns: 60 };
+  const monday = addDays(date, -((new Date(`${date}T00:00:00Z`).getUTCDay() + 6) % 7));
+  return { view, start: startOf(monday, zone), end: startOf(addDays(monday, 7), zone), cell: HOUR, columns: 24 };
 }
 
-/** When a date begins on the clocks of a zone. */
+/** The start of a date in a zone. */
 function startOf(date: string, zone: string): number {
-  return Date.parse(fromInput(`${date}T00:00`, zone) ?? `${date}T00:00:00Z`);
+  return Date.parse(fromInputValue(`${date}T00:00`, zone) ?? `${date}T00:00:00Z`);
 }
 
-function later(date: string, days: number): string {
+function addDays(date: string, days: number): string {
   return new Date(Date.parse(`${date}T00:00:00Z`) + days * DAY).toISOString().slice(0, 10);
 }
 
-/** The date as it stands in the URL; today in this zone if there is none. */
+/** The date in the URL. Default: today in this zone. */
 export function dateOf(text: string | null, now: number, zone: string): string {
   const isDate = /^\d{4}-\d\d-\d\d$/.test(text ?? "") && !Number.isNaN(Date.parse(`${text}T00:00:00Z`));
-  return isDate && text !== null ? text : stamp(now, zone, "minute").slice(0, 10);
+  return isDate && text !== null ? text : formatTime(now, zone, "minute").slice(0, 10);
 }
 
-/** So many days or weeks later, or earlier. */
-export function moved(view: View, date: string, by: number): string {
-  return later(date, by * (view === "day" ? 1 : 7));
+/** The date a number of days or weeks later; earlier if negative. */
+export function shiftDate(view: View, date: string, by: number): string {
+  return addDays(date, by * (view === "day" ? 1 : 7));
 }
 
 export interface Cell {
   start: number;
   ticks: number;
-  /** From 0, nothing, to 5, the most there is. */
+  /** From 0, no ticks, to 5, the maximum. */
   level: number;
 }
 
@@ -65,55 +65,55 @@ export function rowsOf(span: Span, load: LoadView, zone: string): Row[] {
     ticks.set(place, (ticks.get(place) ?? 0) + part.ticks);
   }
   const cells = Math.round((span.end - span.start) / span.cell);
-  const most = Math.max(1, ...ticks.values());
-  // What fires all the time is the ground that herds stand out from.
-  const least = ticks.size < cells ? 0 : Math.min(...ticks.values());
+  const max = Math.max(1, ...ticks.values());
+  // A constant load is the baseline that busy cells stand out from.
+  const min = ticks.size < cells ? 0 : Math.min(...ticks.values());
   const rows: Row[] = [];
   for (let first = 0; first < cells; first += span.columns) {
     const start = span.start + first * span.cell;
     const own: Cell[] = [];
     for (let place = first; place < Math.min(first + span.columns, cells); place++) {
       const number = ticks.get(place) ?? 0;
-      own.push({ start: span.start + place * span.cell, ticks: number, level: levelOf(number, most, least) });
+      own.push({ start: span.start + place * span.cell, ticks: number, level: levelOf(number, max, min) });
     }
     rows.push({ label: labelOf(span, start, zone), cells: own });
   }
   return rows;
 }
 
-/** By the root: a herd of a thousand must not make all others look like nothing. */
-export function levelOf(ticks: number, most: number, least = 0): number {
+/** Square root: a cell with a thousand ticks must not make all others look empty. */
+export function levelOf(ticks: number, max: number, min = 0): number {
   if (ticks === 0) return 0;
-  return most === least ? 1 : Math.max(1, Math.ceil(5 * Math.sqrt((ticks - least) / (most - least))));
+  return max === min ? 1 : Math.max(1, Math.ceil(5 * Math.sqrt((ticks - min) / (max - min))));
 }
 
 const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"] as const;
 
 function labelOf(span: Span, start: number, zone: string): string {
-  const text = stamp(start, zone, "minute");
+  const text = formatTime(start, zone, "minute");
   return span.view === "day" ? text.slice(11, 16) : `${DAYS[new Date(`${text.slice(0, 10)}T00:00:00Z`).getUTCDay()] ?? ""} ${text.slice(5, 10)}`;
 }
 
-export interface Herd {
+export interface BusyCell {
   start: string;
   ticks: number;
 }
 
-/** The fullest cells, if they are fuller than others: what fires at the same moment. */
-export function herds(load: LoadView, most = 5): Herd[] {
+/** The busiest cells with more than one tick. */
+export function busiestCells(load: LoadView, limit = 5): BusyCell[] {
   const sorted = [...load.buckets].sort((one, other) => other.ticks - one.ticks || one.start.localeCompare(other.start));
-  return sorted.slice(0, most).filter((part) => part.ticks > 1);
+  return sorted.slice(0, limit).filter((part) => part.ticks > 1);
 }
 
-export interface Quiet {
+export interface QuietWindow {
   start: number;
   end: number;
 }
 
-/** The longest times in which nothing fires, from `from` on. */
-export function quiet(span: Span, load: LoadView, from: number, most = 3): Quiet[] {
+/** The longest windows without ticks, from `from` on. */
+export function quietWindows(span: Span, load: LoadView, from: number, limit = 3): QuietWindow[] {
   const busy = load.buckets.map((part) => Date.parse(part.start)).sort((one, other) => one - other);
-  const found: Quiet[] = [];
+  const found: QuietWindow[] = [];
   let since = Math.max(span.start, from);
   for (const start of busy) {
     if (start > since) found.push({ start: since, end: start });
@@ -121,33 +121,33 @@ export function quiet(span: Span, load: LoadView, from: number, most = 3): Quiet
   }
   if (since < span.end) found.push({ start: since, end: span.end });
   const long = found.filter((each) => each.end - each.start >= 10 * 60_000);
-  return long.sort((one, other) => other.end - other.start - (one.end - one.start)).slice(0, most);
+  return long.sort((one, other) => other.end - other.start - (one.end - one.start)).slice(0, limit);
 }
 
-/** As in "Nothing fires from 02:10 to 03:00 (50 min)." */
-export function quietSentence(spans: readonly Quiet[], view: View, zone: string): string {
-  if (spans.length === 0) return view === "day" ? "There is no window of ten minutes in which nothing fires." : "Something fires in every hour.";
-  const said = (at: number) => {
-    const text = stamp(at, zone, "minute");
+/** As in "Quiet windows: 02:10 to 03:00 (50 min)." */
+export function describeQuiet(spans: readonly QuietWindow[], view: View, zone: string): string {
+  if (spans.length === 0) return view === "day" ? "No quiet window of ten minutes or more." : "No quiet hour.";
+  const format = (at: number) => {
+    const text = formatTime(at, zone, "minute");
     return view === "day" ? text.slice(11, 16) : text.slice(5, 16);
   };
-  const parts = spans.map((each) => `${said(each.start)} to ${said(each.end)} (${length((each.end - each.start) / 1000)})`);
-  return `Nothing fires from ${parts.join(", nor from ")}.`;
+  const parts = spans.map((each) => `${format(each.start)} to ${format(each.end)} (${formatDuration((each.end - each.start) / 1000)})`);
+  return `Quiet windows: ${parts.join(", ")}.`;
 }
 
-/** The whole picture in one sentence, for those who do not see it. */
-export function summary(load: LoadView): string {
+/** The heat map in one phrase, for screen readers. */
+export function summarizeLoad(load: LoadView): string {
   const ticks = load.buckets.reduce((sum, part) => sum + part.ticks, 0);
-  return `${count(ticks, "tick")} of ${count(load.jobs, "job")}`;
+  return `${formatCount(ticks, "tick")} of ${formatCount(load.jobs, "job")}`;
 }
 
 export { DAY };
 
-/** Which figures are estimates: those of single jobs, or all of them. */
-export function estimateSentence(load: LoadView): string {
+/** Names the estimated figures: those of single jobs, or all of them. */
+export function describeEstimates(load: LoadView): string {
   const jobs = load.busiest.filter((job) => job.is_estimate).map((job) => job.job_name);
-  if (jobs.length === 0) return "There are too many schedules to read each; these are estimates.";
+  if (jobs.length === 0) return "Too many schedules to count exactly; all figures are estimates.";
   const named = jobs.slice(0, 3).join(", ");
-  const more = jobs.length > 3 ? ` and ${count(jobs.length - 3, "more job", "more jobs")}` : "";
-  return `Estimates, because these have too many ticks to walk: ${named}${more}. All others are exact.`;
+  const more = jobs.length > 3 ? ` and ${formatCount(jobs.length - 3, "more job", "more jobs")}` : "";
+  return `Estimated, because they have too many ticks to count: ${named}${more}. All other jobs are exact.`;
 }

@@ -1,7 +1,7 @@
-// The jobs that a group of dead letters concerns: those with the most failures, and how many more.
+// The jobs of a group of dead letters: those with the most failures, and the number of others.
 import { Link } from "wouter";
 import type { DeadGroupView } from "../../api/schema.gen.ts";
-import { count } from "../../lib/figures.ts";
+import { formatCount } from "../../lib/figures.ts";
 
 export function Jobs({ of: group, limit = 5 }: { of: Pick<DeadGroupView, "jobs" | "job_count">; limit?: number }) {
   const shown = group.jobs.slice(0, limit);
@@ -14,7 +14,7 @@ export function Jobs({ of: group, limit = 5 }: { of: Pick<DeadGroupView, "jobs" 
           {job.job_id ? <Link href={`/jobs/${job.job_id}`}>{job.job_name ?? job.job_id}</Link> : "one-time runs"}
         </span>
       ))}
-      {more > 0 && <span className="soft"> and {count(more, "more", "more")}</span>}
+      {more > 0 && <span className="soft"> and {formatCount(more, "more", "more")}</span>}
     </span>
   );
 }

@@ -1,47 +1,47 @@
-// Events that came in, and what each was for the jobs that wait for its type.
+// The list of received events, with the jobs that each event matched.
 import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
-import { usePages, useTell } from "../../api/queries.ts";
+import { usePagedQuery, useApiMutation } from "../../api/queries.ts";
 import type { EventView, MatchView } from "../../api/schema.gen.ts";
 import { useMay } from "../../api/session.ts";
-import { count } from "../../lib/figures.ts";
-import { glimpse, read } from "../../lib/json.ts";
-import { changed } from "../../lib/url.ts";
+import { formatCount } from "../../lib/figures.ts";
+import { previewJson, parseJson } from "../../lib/json.ts";
+import { withQuery } from "../../lib/url.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Card, Facts, PageHead } from "../../ui/Card.tsx";
 import { type Column, DataTable } from "../../ui/DataTable.tsx";
 import { Dialog, FormDialog } from "../../ui/Dialog.tsx";
 import { JsonField, SearchField, TextField } from "../../ui/Fields.tsx";
 import { Filters } from "../../ui/Filters.tsx";
-import { JsonView } from "../../ui/Json.tsx";
+import { JsonView } from "../../ui/JsonView.tsx";
 import { EmptyState, ErrorNote, Loading } from "../../ui/Notes.tsx";
-import { StateBadge } from "../../ui/State.tsx";
+import { StatusBadge } from "../../ui/StatusBadge.tsx";
 import { Time } from "../../ui/Time.tsx";
 import { toast } from "../../ui/Toast.tsx";
 
 export default function EventsPage() {
   const [params, setParams] = useSearchParams();
-  const set = (changes: Record<string, string | null>) => setParams(changed(params, changes), { replace: true });
-  const events = usePages("GET /v1/events", { query: { type: params.get("type") || undefined, limit: 50 } }, { every: 5_000, on: ["run.made"], keep: true });
+  const set = (changes: Record<string, string | null>) => setParams(withQuery(params, changes), { replace: true });
+  const events = usePagedQuery("GET /v1/events", { query: { type: params.get("type") || undefined, limit: 50 } }, { every: 5_000, on: ["run.made"], keepPrevious: true });
   const [isSending, send] = useState(false);
   const maySend = useMay("POST /v1/events");
   const chosen = events.rows.find((event) => event.event_id === params.get("event"));
   return (
     <>
-      <PageHead title="Events" about="What happened elsewhere, and the runs that it started.">
+      <PageHead title="Events" about="Received events and the runs they started.">
         {maySend && (
-          <Button look="primary" sign="bolt" onClick={() => send(true)}>
-            Send an event
+          <Button look="primary" icon="bolt" onClick={() => send(true)}>
+            Send event
           </Button>
         )}
       </PageHead>
       <Card flush>
-        <Filters name="Which events">
-          <SearchField name="Type of event" value={params.get("type") ?? ""} change={(type) => set({ type })} />
+        <Filters name="Event filters">
+          <SearchField name="Event type" value={params.get("type") ?? ""} change={(type) => set({ type })} />
         </Filters>
-        {events.error && <ErrorNote error={events.error} retry={events.again} />}
+        {events.error && <ErrorNote error={events.error} retry={events.refetch} />}
         {events.isPending && !events.error ? (
-          <Loading what="the events" />
+          <Loading what="events" />
         ) : (
           <DataTable
             name="Events"
@@ -50,10 +50,10 @@ export default function EventsPage() {
             rowKey={(event) => event.event_id}
             more={events}
             keys
-            foot={count(events.rows.length, "event")}
+            foot={formatCount(events.rows.length, "event")}
             empty={
-              <EmptyState sign="bolt" title={params.get("type") ? "No event of this type." : "No event has come in yet."}>
-                Send one with <code>POST /v1/events</code> or <code>rota events send</code>, or let a source bring them.
+              <EmptyState icon="bolt" title={params.get("type") ? "No matches" : "No events yet"}>
+                Send one with <code>POST /v1/events</code> or <code>rota events send</code>, or connect a source.
               </EmptyState>
             }
           />
@@ -78,14 +78,14 @@ function columnsOf(open: (event: EventView) => void): Column<EventView>[] {
     },
     { id: "received", head: "Received", cell: (event) => <Time at={event.received_at} as="relative" /> },
     { id: "source", head: "Source", show: "middle", cell: (event) => <span className="soft wrap">{event.source}</span> },
-    { id: "data", head: "Data", show: "wide", cell: (event) => <span className="soft mono wrap">{glimpse(event.data, 60)}</span> },
-    { id: "runs", head: "Started", num: true, cell: (event) => started(event.matches) },
+    { id: "data", head: "Data", show: "wide", cell: (event) => <span className="soft mono wrap">{previewJson(event.data, 60)}</span> },
+    { id: "runs", head: "Runs started", num: true, cell: (event) => started(event.matches) },
   ];
 }
 
 function started(matches: readonly MatchView[]): string {
-  const runs = matches.filter((each) => each.outcome === "matched").length;
-  return runs > 0 ? count(runs, "run") : "–";
+  const runs = matches.filter((match) => match.outcome === "matched").length;
+  return runs > 0 ? formatCount(runs, "run") : "–";
 }
 
 const OUTCOMES: Record<MatchView["outcome"], string> = { matched: "succeeded", gathered: "pending", filtered: "skipped", paused: "paused", failed: "failed" };
@@ -98,14 +98,14 @@ function EventDialog({ event, close }: { event: EventView; close: () => void }) 
           ["Source", event.source],
           ["Id", <span className="mono wrap">{event.id}</span>],
           event.subject !== null && ["Subject", event.subject],
-          ["Happened", <Time at={event.time} as="milli" />],
+          ["Occurred", <Time at={event.time} as="milli" />],
           ["Received", <Time at={event.received_at} as="milli" />],
         ]}
       />
       <JsonView value={event.data} name="Data" />
-      <h3>What it was for whom</h3>
+      <h3>Matching jobs</h3>
       {event.matches.length === 0 ? (
-        <p className="soft">No job waits for this type.</p>
+        <p className="soft">No job listens for this event type.</p>
       ) : (
         <ul className="plain-rows">
           {event.matches.map((match) => (
@@ -114,7 +114,7 @@ function EventDialog({ event, close }: { event: EventView; close: () => void }) 
                 {match.job_name ?? match.job_id}
               </Link>
               <span className="soft wrap">{match.why}</span>
-              {match.run_id ? <Link href={`/runs/${match.run_id}`}>its run</Link> : <StateBadge state={OUTCOMES[match.outcome]} bare />}
+              {match.run_id ? <Link href={`/runs/${match.run_id}`}>Open run</Link> : <StatusBadge status={OUTCOMES[match.outcome]} bare />}
             </li>
           ))}
         </ul>
@@ -126,17 +126,17 @@ function EventDialog({ event, close }: { event: EventView; close: () => void }) 
 function SendDialog({ close }: { close: () => void }) {
   const [type, setType] = useState("");
   const [data, setData] = useState("{}");
-  const found = read(data);
-  const send = useTell("POST /v1/events", {
-    spoils: ["GET /v1/events"],
+  const found = parseJson(data);
+  const send = useApiMutation("POST /v1/events", {
+    invalidates: ["GET /v1/events"],
     done: () => {
-      toast("The event was taken.");
+      toast("Sent the event");
       close();
     },
   });
   return (
-    <FormDialog title="Send an event" action="Send" close={close} act={() => send.mutate({ body: { type, data: found.value, source: "dashboard" } })} busy={send.isPending} error={send.error} disabled={type === "" || found.error !== null}>
-      <TextField label="Type" hint="As in order.paid: jobs wait for a type." value={type} change={setType} mono />
+    <FormDialog title="New event" action="Send event" close={close} act={() => send.mutate({ body: { type, data: found.value, source: "dashboard" } })} busy={send.isPending} error={send.error} disabled={type === "" || found.error !== null}>
+      <TextField label="Type" hint="Jobs listen for a type, for example order.paid." value={type} change={setType} mono />
       <JsonField label="Data" text={data} change={setData} />
     </FormDialog>
   );

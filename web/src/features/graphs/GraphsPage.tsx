@@ -1,12 +1,12 @@
-// All graphs: jobs whose runs unfold into steps, with how the last ones went.
+// The list of graphs (jobs with steps), and their recent runs.
 import { useMemo } from "react";
 import { Link } from "wouter";
-import { usePages } from "../../api/queries.ts";
+import { usePagedQuery } from "../../api/queries.ts";
 import type { JobView, RunView } from "../../api/schema.gen.ts";
 import { Card, PageHead } from "../../ui/Card.tsx";
 import { type Column, DataTable } from "../../ui/DataTable.tsx";
 import { EmptyState, ErrorNote, Loading } from "../../ui/Notes.tsx";
-import { StateBadge } from "../../ui/State.tsx";
+import { StatusBadge } from "../../ui/StatusBadge.tsx";
 import { Duration, Time } from "../../ui/Time.tsx";
 
 const JOBS: readonly Column<JobView>[] = [
@@ -19,9 +19,9 @@ const JOBS: readonly Column<JobView>[] = [
       </Link>
     ),
   },
-  { id: "state", head: "State", cell: (job) => <StateBadge state={job.status} /> },
-  { id: "next", head: "Next", show: "middle", cell: (job) => <Time at={job.next_run_at} as="relative" /> },
-  { id: "job", head: "", num: true, cell: (job) => <Link href={`/jobs/${job.job_id}`}>The job</Link> },
+  { id: "state", head: "Status", cell: (job) => <StatusBadge status={job.status} /> },
+  { id: "next", head: "Next run", show: "middle", cell: (job) => <Time at={job.next_run_at} as="relative" /> },
+  { id: "job", head: "", num: true, cell: (job) => <Link href={`/jobs/${job.job_id}`}>Open job</Link> },
 ];
 
 const RUNS: readonly Column<RunView>[] = [
@@ -34,23 +34,23 @@ const RUNS: readonly Column<RunView>[] = [
       </Link>
     ),
   },
-  { id: "state", head: "State", cell: (run) => <StateBadge state={run.status} /> },
+  { id: "state", head: "Status", cell: (run) => <StatusBadge status={run.status} /> },
   { id: "due", head: "Due", show: "middle", cell: (run) => <Time at={run.due_at} as="relative" /> },
-  { id: "took", head: "Took", num: true, cell: (run) => <Duration start={run.start_time} end={run.end_time} /> },
-  { id: "why", head: "Why", show: "middle", cell: (run) => <span className="soft wrap">{run.error_message ?? "–"}</span> },
+  { id: "took", head: "Duration", num: true, cell: (run) => <Duration start={run.start_time} end={run.end_time} /> },
+  { id: "why", head: "Reason", show: "middle", cell: (run) => <span className="soft wrap">{run.error_message ?? "–"}</span> },
 ];
 
 export default function GraphsPage() {
-  const jobs = usePages("GET /v1/jobs", { query: { kind: "graph", limit: 100 } }, { on: ["job.changed"], every: 30_000, keep: true });
-  const runs = usePages("GET /v1/runs", { query: { kind: "graph", limit: 50 } }, { on: ["run.made", "run.started", "run.ended"], every: 15_000, keep: true });
+  const jobs = usePagedQuery("GET /v1/jobs", { query: { kind: "graph", limit: 100 } }, { on: ["job.changed"], every: 30_000, keepPrevious: true });
+  const runs = usePagedQuery("GET /v1/runs", { query: { kind: "graph", limit: 50 } }, { on: ["run.made", "run.started", "run.ended"], every: 15_000, keepPrevious: true });
   const whole = useMemo(() => runs.rows.filter((run) => run.step === null), [runs.rows]);
   return (
     <>
-      <PageHead title="Graphs" about="Jobs that are made of steps, each after the steps that it needs." />
+      <PageHead title="Graphs" about="Jobs made of steps with dependencies." />
       <Card flush>
-        {jobs.error && <ErrorNote error={jobs.error} retry={jobs.again} />}
+        {jobs.error && <ErrorNote error={jobs.error} retry={jobs.refetch} />}
         {jobs.isPending && !jobs.error ? (
-          <Loading what="the graphs" />
+          <Loading what="graphs" />
         ) : (
           <DataTable
             name="Graphs"
@@ -61,15 +61,15 @@ export default function GraphsPage() {
             more={jobs}
             keys
             empty={
-              <EmptyState sign="graph" title="There is no graph yet.">
-                A graph is a job with steps: write one with <code>@app.graph</code> in Python, or with <code>kind: graph</code> in rota.yaml.
+              <EmptyState icon="graph" title="No graphs yet">
+                A graph is a job with steps. Define one with <code>@app.graph</code> in Python, or with <code>kind: graph</code> in rota.yaml.
               </EmptyState>
             }
           />
         )}
       </Card>
-      <Card flush title="Lately">
-        {runs.error && <ErrorNote error={runs.error} retry={runs.again} />}
+      <Card flush title="Recent runs">
+        {runs.error && <ErrorNote error={runs.error} retry={runs.refetch} />}
         <DataTable
           name="Graph runs"
           rows={whole}
@@ -78,8 +78,8 @@ export default function GraphsPage() {
           href={(run) => `/graphs/${run.run_id}`}
           more={runs}
           empty={
-            <EmptyState sign="clock" title="No graph has run yet.">
-              Run one from the page of its job.
+            <EmptyState icon="clock" title="No graph runs yet">
+              Run a graph from its job's page.
             </EmptyState>
           }
         />

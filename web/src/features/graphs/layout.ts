@@ -1,18 +1,18 @@
-// Where the steps of a graph stand: in columns from left to right, parents before children, with few
-// crossings and short ways. Pure. A thousand steps take some ten milliseconds; docs/adr/0028 says why
-// this is ours.
+// Lays out the steps of a graph in columns from left to right, parents before children, with few
+// crossings and short edges. Pure. A thousand steps take about ten milliseconds; docs/adr/0028 explains
+// why this is not a library.
 
-/** A step, or a place that a long edge passes on its way through a column. */
+/** A step, or a waypoint of a long edge in a column between its ends. */
 interface Place {
   name: string | null;
   column: number;
-  /** Its middle, once it is known. */
+  /** The vertical centre. */
   y: number;
   before: Place[];
   after: Place[];
 }
 
-export interface Named {
+export interface NamedStep {
   name: string;
   needs: readonly string[];
 }
@@ -20,7 +20,7 @@ export interface Named {
 export interface Measures {
   width: number;
   height: number;
-  /** Between columns, and between two steps of one. */
+  /** The gaps between columns and between two steps of one column. */
   across: number;
   between: number;
   margin: number;
@@ -39,30 +39,30 @@ export interface Layout {
   edges: readonly { from: string; to: string; points: readonly Point[] }[];
 }
 
-/** Edges beyond these go straight to where they lead: a place in every column would cost too much. */
-const MOST_PASSED = 4_000;
+/** Once this many waypoints exist, further edges are straight: more waypoints would cost too much. */
+const WAYPOINTS_MAX = 4_000;
 const SWEEPS = 8;
 
-export function laidOut(steps: readonly Named[], measures: Measures): Layout {
+export function layOutSteps(steps: readonly NamedStep[], measures: Measures): Layout {
   const column = columnsOf(steps);
-  const places = new Map(steps.map(({ name }) => [name, place(name, column.get(name) ?? 0)]));
+  const places = new Map(steps.map(({ name }) => [name, createPlace(name, column.get(name) ?? 0)]));
   const columns: Place[][] = [];
   for (const each of places.values()) (columns[each.column] ??= []).push(each);
-  const ways = joined(steps, places, columns);
-  // Columns without a step do not occur, apart from a graph without any.
+  const ways = connectSteps(steps, places, columns);
+  // Only a graph without steps has empty columns.
   const filled = columns.filter((each) => each !== undefined);
-  for (let sweep = 0; sweep < SWEEPS; sweep += 1) passes(filled, sweep % 2 === 0, order);
-  spread(filled, measures);
-  return measured(filled, places, ways, measures);
+  for (let sweep = 0; sweep < SWEEPS; sweep += 1) sweepColumns(filled, sweep % 2 === 0, sortColumn);
+  assignPositions(filled, measures);
+  return measureLayout(filled, places, ways, measures);
 }
 
-function place(name: string | null, column: number): Place {
+function createPlace(name: string | null, column: number): Place {
   return { name, column, y: 0, before: [], after: [] };
 }
 
-/** The column of each step: one after the last of its parents. A step that needs nobody stands right
+/** The column of each step: one after the last of its parents. A step without parents is placed right
  * before its first child. */
-function columnsOf(steps: readonly Named[]): Map<string, number> {
+function columnsOf(steps: readonly NamedStep[]): Map<string, number> {
   const known = new Set(steps.map(({ name }) => name));
   const children = new Map<string, string[]>();
   const open = new Map<string, number>();
@@ -94,19 +94,19 @@ function columnsOf(steps: readonly Named[]): Map<string, number> {
   return column;
 }
 
-type Way = readonly [from: string, to: string, passed: readonly Place[]];
+type RoutedEdge = readonly [from: string, to: string, passed: readonly Place[]];
 
-/** Joins each step with its children, through a place in every column between them. */
-function joined(steps: readonly Named[], places: ReadonlyMap<string, Place>, columns: Place[][]): Way[] {
-  const ways: Way[] = [];
-  let left = MOST_PASSED;
+/** Connects each step to its children, through a waypoint in every column between them. */
+function connectSteps(steps: readonly NamedStep[], places: ReadonlyMap<string, Place>, columns: Place[][]): RoutedEdge[] {
+  const ways: RoutedEdge[] = [];
+  let left = WAYPOINTS_MAX;
   for (const { name, needs } of steps) {
     const child = places.get(name);
     for (const need of new Set(needs)) {
       const parent = places.get(need);
       if (!parent || !child || parent.column >= child.column) continue;
       const length = child.column - parent.column - 1;
-      const passed = length > left ? [] : Array.from({ length }, (_, index) => place(null, parent.column + 1 + index));
+      const passed = length > left ? [] : Array.from({ length }, (_, index) => createPlace(null, parent.column + 1 + index));
       left -= passed.length;
       for (const each of passed) columns[each.column]?.push(each);
       ways.push([need, name, passed]);
@@ -122,18 +122,18 @@ function joined(steps: readonly Named[], places: ReadonlyMap<string, Place>, col
   return ways;
 }
 
-/** Does something to every column in turn, with what its places are joined to in the one before it. */
-function passes(columns: readonly Place[][], isForward: boolean, act: (column: Place[], beside: (each: Place) => readonly Place[]) => void): void {
+/** Applies a function to each column in turn, with the neighbours of its places in the previous column. */
+function sweepColumns(columns: readonly Place[][], isForward: boolean, act: (column: Place[], beside: (each: Place) => readonly Place[]) => void): void {
   for (const column of isForward ? columns : [...columns].reverse()) act(column, isForward ? (each) => each.before : (each) => each.after);
 }
 
-/** Sorts a column by the mean of where its neighbours stand; who has none stays. */
-function order(column: Place[], beside: (each: Place) => readonly Place[]): void {
+/** Sorts a column by the mean position of its neighbours; a place without neighbours keeps its position. */
+function sortColumn(column: Place[], beside: (each: Place) => readonly Place[]): void {
   column.forEach((each, index) => {
     each.y = mean(beside(each), index);
   });
   column.sort((one, other) => one.y - other.y);
-  // From here on `y` is the place in the column, for the next one to look at.
+  // From here on `y` is the position in the column, which the next column uses.
   column.forEach((each, index) => {
     each.y = index;
   });
@@ -146,28 +146,28 @@ function mean(places: readonly Place[], otherwise: number): number {
   return sum / places.length;
 }
 
-/** Gives each place its height: as near to its neighbours as those above and below it leave room. */
-function spread(columns: readonly Place[][], measures: Measures): void {
+/** Computes the y position of each place: as near to its neighbours as the places above and below allow. */
+function assignPositions(columns: readonly Place[][], measures: Measures): void {
   for (const column of columns) {
     column.forEach((each, index) => {
       each.y = index * (measures.height + measures.between);
     });
   }
-  const apart = (one: Place, other: Place) => room(one, measures) / 2 + room(other, measures) / 2 + measures.between;
+  const apart = (one: Place, other: Place) => heightOf(one, measures) / 2 + heightOf(other, measures) / 2 + measures.between;
   for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
-    passes(columns, sweep % 2 === 0, (column, beside) => {
-      settle(column, column.map((each) => mean(beside(each), each.y)), apart);
+    sweepColumns(columns, sweep % 2 === 0, (column, beside) => {
+      placeColumn(column, column.map((each) => mean(beside(each), each.y)), apart);
     });
   }
 }
 
-function room(each: Place, { height }: Measures): number {
+function heightOf(each: Place, { height }: Measures): number {
   return each.name === null ? 0 : height;
 }
 
-/** The least sum of squares from what is wished, with everybody far enough apart: neighbours that
- * wish to stand too close become a block, which stands where its members wish on average. */
-function settle(column: readonly Place[], wished: readonly number[], apart: (one: Place, other: Place) => number): void {
+/** Minimises the squared distance to the wanted positions while keeping the minimum gaps: neighbours
+ * that want to be too close form a block, which is placed at the average of its members' wishes. */
+function placeColumn(column: readonly Place[], wished: readonly number[], apart: (one: Place, other: Place) => number): void {
   const blocks: { sum: number; count: number }[] = [];
   const offsets: number[] = [];
   let offset = 0;
@@ -189,7 +189,7 @@ function settle(column: readonly Place[], wished: readonly number[], apart: (one
   }
 }
 
-function measured(columns: readonly Place[][], places: ReadonlyMap<string, Place>, ways: readonly Way[], measures: Measures): Layout {
+function measureLayout(columns: readonly Place[][], places: ReadonlyMap<string, Place>, ways: readonly RoutedEdge[], measures: Measures): Layout {
   const { width, height, across, margin } = measures;
   const all = columns.flat();
   const top = Math.min(...all.map((each) => each.y - height / 2));

@@ -1,13 +1,13 @@
-// Graphs as pictures: where each step stands, how the edges go, what is told about a step. Pure.
+// Computes the diagram of a graph: positions of steps, edges, and the texts of a step. Pure.
 import type { RunGraphView, StepView } from "../../api/schema.gen.ts";
-import { count } from "../../lib/figures.ts";
-import { between, length } from "../../lib/time.ts";
-import { type Layout, laidOut } from "./layout.ts";
+import { formatCount } from "../../lib/figures.ts";
+import { secondsBetween, formatDuration } from "../../lib/time.ts";
+import { type Layout, layOutSteps } from "./layout.ts";
 
 export const WIDTH = 196;
 export const HEIGHT = 58;
 
-export interface Placed {
+export interface PlacedStep {
   step: StepView;
   x: number;
   y: number;
@@ -16,8 +16,8 @@ export interface Placed {
 export interface Drawing {
   width: number;
   height: number;
-  steps: readonly Placed[];
-  /** All edges as one line, and those of the way that took longest as another. */
+  steps: readonly PlacedStep[];
+  /** All edges as one path, and those of the critical path as another. */
   edges: string;
   critical: string;
 }
@@ -25,8 +25,8 @@ export interface Drawing {
 const MEASURES = { width: WIDTH, height: HEIGHT, across: 52, between: 18, margin: 16 };
 
 /** Lays steps out from left to right, parents before children. */
-export function drawn(steps: readonly StepView[]): Drawing {
-  const layout = laidOut(steps, MEASURES);
+export function drawGraph(steps: readonly StepView[]): Drawing {
+  const layout = layOutSteps(steps, MEASURES);
   const critical = new Set(steps.filter((step) => step.is_critical).map((step) => step.name));
   const isCritical = ({ from, to }: { from: string; to: string }) => critical.has(from) && critical.has(to);
   const line = (edges: Layout["edges"]) => edges.map(({ points }) => curve(points)).join("");
@@ -39,26 +39,26 @@ export function drawn(steps: readonly StepView[]): Drawing {
   };
 }
 
-/** What part of a drawing is in sight, in its own measure. */
-export interface Sight {
+/** The visible part of a drawing, in the drawing's coordinates. */
+export interface Viewport {
   left: number;
   top: number;
   right: number;
   bottom: number;
 }
 
-/** From so many steps on only those in sight are made. */
-export const MANY = 150;
+/** With more steps than this, only visible steps are rendered. */
+export const VIRTUAL_MIN_STEPS = 150;
 
-/** Nobody knows yet what is in sight: then none of many. */
-export function inSight(steps: readonly Placed[], sight: Sight | null): readonly Placed[] {
-  if (steps.length <= MANY) return steps;
+/** The visible steps; none of many while the visible part is unknown. */
+export function visibleSteps(steps: readonly PlacedStep[], sight: Viewport | null): readonly PlacedStep[] {
+  if (steps.length <= VIRTUAL_MIN_STEPS) return steps;
   if (sight === null) return [];
   return steps.filter(({ x, y }) => x + WIDTH >= sight.left && x <= sight.right && y + HEIGHT >= sight.top && y <= sight.bottom);
 }
 
-/** The steps of each tone as one shape, for a picture that is too small for names. */
-export function tiles(placed: readonly Placed[], toneOf: (name: string) => string): [tone: string, shape: string][] {
+/** The steps of each tone as one shape, for a zoom that is too small for names. */
+export function tiles(placed: readonly PlacedStep[], toneOf: (name: string) => string): [tone: string, shape: string][] {
   const shapes = new Map<string, string>();
   for (const { step, x, y } of placed) {
     const tone = toneOf(step.name);
@@ -67,22 +67,22 @@ export function tiles(placed: readonly Placed[], toneOf: (name: string) => strin
   return [...shapes];
 }
 
-export const SIZES = [0.08, 0.12, 0.2, 0.3, 0.5, 0.75, 1, 1.25] as const;
-/** Below this size no name can be read, and boxes are drawn without. */
-export const LEGIBLE = 0.3;
+export const ZOOM_LEVELS = [0.08, 0.12, 0.2, 0.3, 0.5, 0.75, 1, 1.25] as const;
+/** Below this zoom names are not legible, and boxes are drawn without them. */
+export const LEGIBLE_ZOOM = 0.3;
 
-/** The size at which all of a drawing is in sight; the smallest there is if that is too small. */
-export function fitting(drawing: { width: number; height: number }, width: number, height: number): number {
-  return Math.max(SIZES[0], Math.min(1, width / drawing.width, height / drawing.height));
+/** The zoom at which the whole drawing is visible, but at least the smallest zoom. */
+export function fitZoom(drawing: { width: number; height: number }, width: number, height: number): number {
+  return Math.max(ZOOM_LEVELS[0], Math.min(1, width / drawing.width, height / drawing.height));
 }
 
-/** The next size in a direction. */
-export function resized(size: number, by: 1 | -1): number {
-  const next = by > 0 ? SIZES.find((each) => each > size) : SIZES.findLast((each) => each < size);
+/** The next zoom level in a direction. */
+export function nextZoom(size: number, by: 1 | -1): number {
+  const next = by > 0 ? ZOOM_LEVELS.find((other) => other > size) : ZOOM_LEVELS.findLast((other) => other < size);
   return next ?? size;
 }
 
-/** A line through points that bends softly. */
+/** A smooth curve through points. */
 export function curve(points: readonly { x: number; y: number }[]): string {
   const [first, ...rest] = points;
   if (!first) return "";
@@ -100,14 +100,14 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** The state of a step in the words of runs: what is live shows what its run does. */
+/** The status of a step in terms of runs: a live step has the status of its run. */
 export function stateOf(step: StepView): string {
   if (step.status === "live") return step.map ? "running" : step.run_status === "blocked" ? "running" : (step.run_status ?? "queued");
   if (step.status === "failed") return step.run_status ?? "failed";
   return step.status === "waiting" ? "pending" : step.status;
 }
 
-/** Where a click on a step leads; null if it has no run yet. */
+/** The target of a click on a step; null if it has no run yet. */
 export function hrefOf(step: StepView, graphRun: string | null): string | null {
   if (step.map && graphRun) return `/runs?graph_run_id=${graphRun}`;
   if (step.run_id === null) return null;
@@ -117,37 +117,37 @@ export function hrefOf(step: StepView, graphRun: string | null): string | null {
 /** The second line of a step. */
 export function noteOf(step: StepView, now: number): string {
   if (step.map) return step.map.progress;
-  if (step.start_time !== null) return length(between(step.start_time, step.end_time, now) ?? 0);
+  if (step.start_time !== null) return formatDuration(secondsBetween(step.start_time, step.end_time, now) ?? 0);
   if (step.status === "skipped" && step.reason) return step.reason.replaceAll("_", " ");
   return step.is_graph ? "graph" : step.kind;
 }
 
-/** How far a map is, from 0 to 1; null if nobody knows how many there will be. */
+/** The progress of a map, from 0 to 1; null if the total is unknown. */
 export function shareOf(step: StepView): number | null {
   const map = step.map;
   if (!map || map.total === null) return null;
   return map.total === 0 ? 1 : (map.succeeded + map.failed + map.cancelled) / map.total;
 }
 
-/** As in "12 of 20 steps are done, 1 failed". */
-export function summary(run: Pick<RunGraphView, "steps" | "counts">): string {
+/** As in "12 of 20 steps done, 1 failed". */
+export function summarizeSteps(run: Pick<RunGraphView, "steps" | "counts">): string {
   const total = run.steps.length;
   const open = (run.counts["waiting"] ?? 0) + (run.counts["live"] ?? 0);
   const failed = run.counts["failed"] ?? 0;
-  const done = `${total - open} of ${count(total, "step")} decided`;
+  const done = `${total - open} of ${formatCount(total, "step")} done`;
   return failed > 0 ? `${done}, ${failed} failed` : done;
 }
 
-interface Defined {
+interface StepDefinition {
   name?: unknown;
   kind?: unknown;
   needs?: unknown;
   graph?: unknown;
 }
 
-/** The steps of a definition, before anything has run. */
+/** The steps of a graph definition. */
 export function stepsOf(graph: Record<string, unknown>): StepView[] {
-  const steps = Array.isArray(graph["steps"]) ? (graph["steps"] as Defined[]) : [];
+  const steps = Array.isArray(graph["steps"]) ? (graph["steps"] as StepDefinition[]) : [];
   return steps.map((step, index) => ({
     name: String(step.name),
     index,

@@ -1,10 +1,10 @@
-// The backfill wizard: a range, what to run in it, how many that would be, and then it is started.
+// The backfill dialog: choose a range and which ticks to run, preview the count, then start.
 import { useState } from "react";
 import { useLocation } from "wouter";
-import { useTell } from "../../api/queries.ts";
-import type { BackfillPlan, BackfillPlanned, JobView } from "../../api/schema.gen.ts";
-import { count, whole } from "../../lib/figures.ts";
-import { forInput, fromInput, length, seconds } from "../../lib/time.ts";
+import { useApiMutation } from "../../api/queries.ts";
+import type { BackfillPlan, BackfillEstimate, JobView } from "../../api/schema.gen.ts";
+import { formatCount, formatInteger } from "../../lib/figures.ts";
+import { toInputValue, fromInputValue, formatDuration, parseIsoDuration } from "../../lib/time.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Facts } from "../../ui/Card.tsx";
 import { FormDialog } from "../../ui/Dialog.tsx";
@@ -26,24 +26,24 @@ const SPANS = [
 export function BackfillDialog({ job, close }: { job: JobView; close: () => void }) {
   const [, navigate] = useLocation();
   const [now] = useState(() => Math.floor(Date.now() / 60_000) * 60_000);
-  const [since, setSince] = useState(() => forInput(now - 24 * HOUR, ZONE));
-  const [until, setUntil] = useState(() => forInput(now, ZONE));
+  const [since, setSince] = useState(() => toInputValue(now - 24 * HOUR, ZONE));
+  const [until, setUntil] = useState(() => toInputValue(now, ZONE));
   const [only, setOnly] = useState("missing");
   const [order, setOrder] = useState("oldest");
   const [atOnce, setAtOnce] = useState("4");
   const [isOther, setOther] = useState(false);
-  const [planned, setPlanned] = useState<BackfillPlanned | null>(null);
+  const [planned, setPlanned] = useState<BackfillEstimate | null>(null);
   const payload = usePayload(usePayloadSchema(job.kind) ?? null, job.payload);
-  const tell = useTell("POST /v1/jobs/{job_id}/backfills", { spoils: ["GET /v1/backfills", "GET /v1/jobs/{job_id}/runs"] });
-  const range = { since: fromInput(since, ZONE), until: fromInput(until, ZONE) };
+  const backfill = useApiMutation("POST /v1/jobs/{job_id}/backfills", { invalidates: ["GET /v1/backfills", "GET /v1/jobs/{job_id}/runs"] });
+  const range = { since: fromInputValue(since, ZONE), until: fromInputValue(until, ZONE) };
   const wrong = wrongRange(range.since, range.until, now);
-  // What was counted is true of what was asked, not of what is asked now.
+  // The preview is valid only for the options that it was made for.
   const change =
     <T,>(set: (value: T) => void) =>
     (value: T) => {
       set(value);
       setPlanned(null);
-      tell.reset();
+      backfill.reset();
     };
   const send = async (isDry: boolean) => {
     const body: BackfillPlan = {
@@ -56,38 +56,38 @@ export function BackfillDialog({ job, close }: { job: JobView; close: () => void
       ...(isOther ? { payload: payload.value } : {}),
     };
     try {
-      const found = await tell.mutateAsync({ path: { job_id: job.job_id }, body });
+      const found = await backfill.mutateAsync({ path: { job_id: job.job_id }, body });
       if (isDry) {
         setPlanned(found);
         return;
       }
-      toast(`The backfill of ${job.name} has begun: ${count(found.new, "run")}.`);
+      toast(`Started backfill of ${job.name}: ${formatCount(found.new, "run")}`);
       close();
       navigate("/backfills");
     } catch {
-      // The dialog shows it.
+      // The dialog shows the error.
     }
   };
   return (
     <FormDialog
       title={`Backfill ${job.name}`}
-      action={planned ? `Make ${count(planned.new, "run")}` : "Count first"}
+      action={planned ? `Create ${formatCount(planned.new, "run")}` : "Preview"}
       act={() => void send(planned === null)}
       close={close}
-      busy={tell.isPending}
-      error={tell.error}
+      busy={backfill.isPending}
+      error={backfill.error}
       disabled={wrong !== null || planned?.new === 0 || (isOther && payload.error !== null)}
       wide
     >
-      <p className="soft">Runs for ticks of the past: for times before the job was made, when it was paused, or when its runs failed.</p>
+      <p className="soft">Creates runs for past ticks: before the job existed, while it was paused, or where its runs failed.</p>
       <div className="row" role="group" aria-label="Range">
         {SPANS.map(([name, span]) => (
           <Button
             key={name}
             small
             onClick={() => {
-              change(setSince)(forInput(now - span, ZONE));
-              change(setUntil)(forInput(now, ZONE));
+              change(setSince)(toInputValue(now - span, ZONE));
+              change(setUntil)(toInputValue(now, ZONE));
             }}
           >
             {name}
@@ -96,16 +96,16 @@ export function BackfillDialog({ job, close }: { job: JobView; close: () => void
       </div>
       <div className="grid-2">
         <TextField label="From" type="datetime-local" value={since} change={change(setSince)} hint={`In ${ZONE}.`} />
-        <TextField label="Before" type="datetime-local" value={until} change={change(setUntil)} error={wrong} hint="Not in the future." />
+        <TextField label="Until" type="datetime-local" value={until} change={change(setUntil)} error={wrong} hint={`Exclusive, in ${ZONE}.`} />
       </div>
       <ChoiceField
-        label="Which ticks"
+        label="Ticks to run"
         value={only}
         change={change(setOnly)}
         options={[
-          { value: "missing", label: "Those that never ran" },
-          { value: "failed", label: "Those whose runs failed" },
-          { value: "all", label: "Each of them, again" },
+          { value: "missing", label: "Missing: ticks that never ran" },
+          { value: "failed", label: "Failed: ticks whose runs failed" },
+          { value: "all", label: "All, including successful" },
         ]}
       />
       <div className="grid-2">
@@ -118,9 +118,9 @@ export function BackfillDialog({ job, close }: { job: JobView; close: () => void
             { value: "newest", label: "Newest first" },
           ]}
         />
-        <TextField label="At a time" inputMode="numeric" value={atOnce} change={change(setAtOnce)} hint="So many runs of it may be alive." />
+        <TextField label="Max concurrent runs" inputMode="numeric" value={atOnce} change={change(setAtOnce)} />
       </div>
-      <CheckField label="With another payload than the job's" checked={isOther} change={change(setOther)} />
+      <CheckField label="Override the job's payload" checked={isOther} change={change(setOther)} />
       {isOther && <PayloadForm payload={payload} />}
       {planned && <Plan planned={planned} />}
     </FormDialog>
@@ -128,29 +128,29 @@ export function BackfillDialog({ job, close }: { job: JobView; close: () => void
 }
 
 function wrongRange(since: string | null, until: string | null, now: number): string | null {
-  if (!since || !until) return "Both times are needed.";
-  if (since >= until) return "It must be after the beginning.";
-  return new Date(until).getTime() > now + 60_000 ? "It may not lie in the future." : null;
+  if (!since || !until) return "Both times are required.";
+  if (since >= until) return "Must be after From.";
+  return new Date(until).getTime() > now + 60_000 ? "Must not be in the future." : null;
 }
 
-function Plan({ planned }: { planned: BackfillPlanned }) {
+function Plan({ planned }: { planned: BackfillEstimate }) {
   const about = planned.estimated ? "about " : "";
-  const takes = planned.takes === null ? null : (seconds(planned.takes) ?? null);
+  const takes = planned.takes === null ? null : (parseIsoDuration(planned.takes) ?? null);
   return (
     <div className="stack">
-      <Note tone={planned.new === 0 ? "idle" : "busy"} sign={planned.new === 0 ? "check" : "history"}>
+      <Note tone={planned.new === 0 ? "idle" : "busy"} icon={planned.new === 0 ? "check" : "history"}>
         {planned.new === 0
-          ? "There is nothing to do in this range."
-          : `${about}${count(planned.new, "run")} would be made${takes === null ? "" : `, which takes about ${length(takes)}`}.`}
+          ? "Nothing to backfill in this range."
+          : `${planned.estimated ? "About " : ""}${formatCount(planned.new, "run")} will be created${takes === null ? "" : `, which takes about ${formatDuration(takes)}`}.`}
       </Note>
       <Facts
         of={[
-          ["Ticks in the range", `${about}${whole(planned.ticks)}`],
-          ["Have run", whole(planned.ran)],
-          ["Failed", whole(planned.failed)],
-          ["Never ran", whole(planned.missing)],
-          ["Alive now", whole(planned.alive)],
-          planned.undecided > 0 && ["Left to the scheduler", whole(planned.undecided)],
+          ["Ticks in range", `${about}${formatInteger(planned.ticks)}`],
+          ["Already run", formatInteger(planned.ran)],
+          ["Failed", formatInteger(planned.failed)],
+          ["Never ran", formatInteger(planned.missing)],
+          ["Active now", formatInteger(planned.alive)],
+          planned.undecided > 0 && ["Left to the scheduler", formatInteger(planned.undecided)],
         ]}
       />
     </div>

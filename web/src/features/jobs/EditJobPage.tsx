@@ -1,11 +1,11 @@
-// Changing a job. Only what is different is sent, and only if nobody changed it meanwhile.
+// Edits a job. Sends only the changed fields, and only if the job has not changed meanwhile.
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
-import { queryClient, spoil, useAsk, useTell } from "../../api/queries.ts";
+import { queryClient, invalidateOperation, useApiQuery, useApiMutation } from "../../api/queries.ts";
 import type { JobView } from "../../api/schema.gen.ts";
 import { Button } from "../../ui/Button.tsx";
 import { PageHead } from "../../ui/Card.tsx";
-import { Answered, Note } from "../../ui/Notes.tsx";
+import { QueryView, Note } from "../../ui/Notes.tsx";
 import { toast } from "../../ui/Toast.tsx";
 import { ZONE } from "../../ui/Time.tsx";
 import { type JobForm, editOf, fromJob } from "./drafts.ts";
@@ -14,7 +14,7 @@ import "./jobs.css";
 
 export default function EditJobPage() {
   const { id = "" } = useParams<{ id: string }>();
-  const job = useAsk("GET /v1/jobs/{job_id}", { path: { job_id: id } }, { staleTime: Infinity });
+  const job = useApiQuery("GET /v1/jobs/{job_id}", { path: { job_id: id } }, { staleTime: Infinity });
   return (
     <>
       <PageHead
@@ -31,47 +31,47 @@ export default function EditJobPage() {
           </>
         }
       />
-      <Answered asked={job} what="the job">
-        {(found) => <Editing key={found.version} job={found} />}
-      </Answered>
+      <QueryView query={job} what="job">
+        {(found) => <EditForm key={found.version} job={found} />}
+      </QueryView>
     </>
   );
 }
 
-function Editing({ job }: { job: JobView }) {
+function EditForm({ job }: { job: JobView }) {
   const [, navigate] = useLocation();
   const [start] = useState<JobForm>(() => fromJob(job, ZONE));
-  const change = useTell("PATCH /v1/jobs/{job_id}", {
-    spoils: ["GET /v1/jobs", "GET /v1/jobs/{job_id}", "GET /v1/jobs/{job_id}/status", "GET /v1/audit"],
+  const change = useApiMutation("PATCH /v1/jobs/{job_id}", {
+    invalidates: ["GET /v1/jobs", "GET /v1/jobs/{job_id}", "GET /v1/jobs/{job_id}/status", "GET /v1/audit"],
     headers: { "If-Match": `"${job.version}"` },
   });
   const isStale = change.error !== null && "code" in change.error && change.error.code === "version_changed";
   const send = async (form: JobForm, payload: unknown) => {
     const edit = editOf(job, form, payload, ZONE);
     if (Object.keys(edit).length === 0) {
-      toast("Nothing was different, so nothing was changed.");
+      toast("No changes to save");
       navigate(`/jobs/${job.job_id}`);
       return;
     }
     try {
       await change.mutateAsync({ path: { job_id: job.job_id }, body: edit });
-      toast(`${form.name} was changed.`);
+      toast(`Saved ${form.name}`);
       navigate(`/jobs/${job.job_id}`);
     } catch {
-      // The form shows it.
+      // The form shows the error.
     }
   };
   return (
     <>
       {isStale && (
         <Note tone="warn">
-          Somebody changed this job while you did.{" "}
-          <Button small onClick={() => void spoil(queryClient, "GET /v1/jobs/{job_id}")}>
-            Begin again with what it is now
+          This job has changed since you opened it.{" "}
+          <Button small onClick={() => void invalidateOperation(queryClient, "GET /v1/jobs/{job_id}")}>
+            Reload the current version
           </Button>
         </Note>
       )}
-      {job.graph && <Note>This is a graph. Its steps are written in code or JSON; here one changes when and how it runs.</Note>}
+      {job.graph && <Note>This job is a graph. Edit its steps in code or JSON; this form changes its schedule and options.</Note>}
       <JobFormView start={start} payload={job.payload} isNew={false} action="Save" back={`/jobs/${job.job_id}`} busy={change.isPending} error={change.error} send={(form, payload) => void send(form, payload)} />
     </>
   );

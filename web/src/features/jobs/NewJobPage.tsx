@@ -1,14 +1,14 @@
-// Making a job, one like another, or a run of a task.
+// Creates a job, duplicates a job, or runs a task.
 import { useState } from "react";
 import { Link, useLocation, useSearchParams } from "wouter";
-import { useAsk, useTell } from "../../api/queries.ts";
+import { useApiQuery, useApiMutation } from "../../api/queries.ts";
 import type { GraphDocument, JobView } from "../../api/schema.gen.ts";
 import { taskPath } from "../../lib/url.ts";
 import { PageHead } from "../../ui/Card.tsx";
-import { Answered } from "../../ui/Notes.tsx";
+import { QueryView } from "../../ui/Notes.tsx";
 import { toast } from "../../ui/Toast.tsx";
 import { ZONE } from "../../ui/Time.tsx";
-import { type JobForm, blank, draftOf, fromJob, fromTask } from "./drafts.ts";
+import { type JobForm, blankForm, draftOf, fromJob, fromTask } from "./drafts.ts";
 import { JobFormView } from "./JobFormView.tsx";
 import "./jobs.css";
 
@@ -16,8 +16,8 @@ export default function NewJobPage() {
   const [params] = useSearchParams();
   const like = params.get("like");
   const kind = params.get("kind");
-  const task = useAsk("GET /v1/tasks/{kind}", { path: { kind: kind ?? "" }, query: { window: "1h" } }, { enabled: kind !== null && like === null, staleTime: 60_000 });
-  const model = useAsk("GET /v1/jobs/{job_id}", { path: { job_id: like ?? "" } }, { enabled: like !== null });
+  const task = useApiQuery("GET /v1/tasks/{kind}", { path: { kind: kind ?? "" }, query: { window: "1h" } }, { enabled: kind !== null && like === null, staleTime: 60_000 });
+  const model = useApiQuery("GET /v1/jobs/{job_id}", { path: { job_id: like ?? "" } }, { enabled: like !== null });
   return (
     <>
       {kind === null || like !== null ? (
@@ -26,35 +26,35 @@ export default function NewJobPage() {
         <PageHead title={`Run ${kind}`} trail={<Link href={taskPath(kind)}>{kind}</Link>} />
       )}
       {like === null ? (
-        // A task that nobody knows is run with the usual options.
+        // An unknown task is run with default options.
         kind === null || task.error ? (
-          <Making like={null} start={kind === null ? null : fromTask(kind, null, ZONE)} />
+          <CreateForm like={null} start={kind === null ? null : fromTask(kind, null, ZONE)} />
         ) : (
-          <Answered asked={task} what="the task">
-            {(found) => <Making like={null} start={fromTask(found.kind, found.default_policy, ZONE)} />}
-          </Answered>
+          <QueryView query={task} what="task">
+            {(found) => <CreateForm like={null} start={fromTask(found.kind, found.default_policy, ZONE)} />}
+          </QueryView>
         )
       ) : (
-        <Answered asked={model} what="the job to copy">
-          {(job) => <Making like={job} start={null} />}
-        </Answered>
+        <QueryView query={model} what="job to duplicate">
+          {(job) => <CreateForm like={job} start={null} />}
+        </QueryView>
       )}
     </>
   );
 }
 
-function Making({ like, start: given }: { like: JobView | null; start: JobForm | null }) {
+function CreateForm({ like, start: given }: { like: JobView | null; start: JobForm | null }) {
   const [, navigate] = useLocation();
-  const [start] = useState<JobForm>(() => (like ? { ...fromJob(like, ZONE), name: `${like.name} (copy)` } : (given ?? blank(ZONE))));
-  const make = useTell("POST /v1/jobs", { spoils: ["GET /v1/jobs"] });
+  const [start] = useState<JobForm>(() => (like ? { ...fromJob(like, ZONE), name: `${like.name} (copy)` } : (given ?? blankForm(ZONE))));
+  const create = useApiMutation("POST /v1/jobs", { invalidates: ["GET /v1/jobs"] });
   const send = async (form: JobForm, payload: unknown) => {
     try {
-      const made = await make.mutateAsync({ body: { ...draftOf(form, payload, ZONE), ...(like?.graph ? { graph: like.graph as unknown as GraphDocument } : {}) } });
-      toast(made.warnings[0] ? `${made.name} was made, but ${made.warnings[0]}.` : `${made.name} was made.`, made.warnings[0] ? "bad" : "good");
-      navigate(`/jobs/${made.job_id}`);
+      const created = await create.mutateAsync({ body: { ...draftOf(form, payload, ZONE), ...(like?.graph ? { graph: like.graph as unknown as GraphDocument } : {}) } });
+      toast(created.warnings[0] ? `Created ${created.name}. Warning: ${created.warnings[0]}` : `Created ${created.name}`, created.warnings[0] ? "bad" : "good");
+      navigate(`/jobs/${created.job_id}`);
     } catch {
-      // The form shows it.
+      // The form shows the error.
     }
   };
-  return <JobFormView start={start} payload={like?.payload ?? null} isNew action={given ? "Run" : "Make the job"} back={given ? taskPath(given.kind) : "/jobs"} busy={make.isPending} error={make.error} send={(form, payload) => void send(form, payload)} />;
+  return <JobFormView start={start} payload={like?.payload ?? null} isNew action={given ? "Run" : "Create job"} back={given ? taskPath(given.kind) : "/jobs"} busy={create.isPending} error={create.error} send={(form, payload) => void send(form, payload)} />;
 }

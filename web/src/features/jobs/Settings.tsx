@@ -1,22 +1,22 @@
-// All that a job says, to read; the edit page is where it is changed.
+// The settings of a job, read-only; the edit page changes them.
 import { JOB_FIELDS } from "../../api/job_fields.gen.ts";
 import type { JobView } from "../../api/schema.gen.ts";
 import { useMay } from "../../api/session.ts";
-import { length, seconds } from "../../lib/time.ts";
+import { formatDuration, parseIsoDuration } from "../../lib/time.ts";
 import { fieldLabel } from "../../lib/words.ts";
 import { ButtonLink } from "../../ui/Button.tsx";
 import { Card, Facts } from "../../ui/Card.tsx";
-import { JsonView } from "../../ui/Json.tsx";
+import { JsonView } from "../../ui/JsonView.tsx";
 
 export function Settings({ job }: { job: JobView }) {
   const mayEdit = useMay("PATCH /v1/jobs/{job_id}");
   return (
     <div className="grid-2">
       <Card
-        title="How it runs"
+        title="Options"
         aside={
           mayEdit && (
-            <ButtonLink small sign="edit" href={`/jobs/${job.job_id}/edit`}>
+            <ButtonLink small icon="edit" href={`/jobs/${job.job_id}/edit`}>
               Edit
             </ButtonLink>
           )
@@ -26,50 +26,50 @@ export function Settings({ job }: { job: JobView }) {
           of={[
             ["Kind", job.kind],
             ["Queue", job.queue],
-            ["Priority", `${job.priority} (0 goes first, 9 last)`],
-            ["If one is alive", OVERLAPS[job.overlap] ?? job.overlap],
-            ["If its queue is paused", job.when_queue_paused === "accumulate" ? "its runs wait for it" : "that time is skipped"],
+            ["Priority", `${job.priority} (0 is highest, 9 is lowest)`],
+            ["If the previous run is active", OVERLAPS[job.overlap] ?? job.overlap],
+            ["If the queue is paused", job.when_queue_paused === "accumulate" ? "accumulate runs until the queue resumes" : "skip the tick"],
             ["Guarantee", job.guarantee.replaceAll("_", " ")],
-            ["An attempt may take", spoken(job.timeout) ?? "any time"],
-            ["A run may take", spoken(job.deadline) ?? "any time"],
-            ["Grace to stop", spoken(job.grace) ?? "none"],
-            ["Retries", retries(job)],
-            ["Depends on", job.target ?? "what its kind tells, if it does"],
-            ...others(job),
-            ["Limits", job.limits.length === 0 ? "none" : <JsonView key="limits" value={job.limits} name="the limits" />],
+            ["Attempt timeout", formatIsoDuration(job.timeout) ?? "no limit"],
+            ["Run deadline", formatIsoDuration(job.deadline) ?? "no limit"],
+            ["Grace period", formatIsoDuration(job.grace) ?? "none"],
+            ["Retries", describeRetries(job)],
+            ["Target", job.target ?? "default for this kind"],
+            ...otherFields(job),
+            ["Limits", job.limits.length === 0 ? "none" : <JsonView key="limits" value={job.limits} name="limits" />],
           ]}
         />
       </Card>
-      <Card title="When it runs">{job.schedule ? <JsonView value={job.schedule} name="the schedule" /> : <p className="soft">It has no schedule.</p>}</Card>
+      <Card title="Schedule">{job.schedule ? <JsonView value={job.schedule} name="schedule" /> : <p className="soft">No schedule</p>}</Card>
     </div>
   );
 }
 
-/** The fields of the contract that have no words of their own on this page. */
-function others(job: JobView): [string, string][] {
-  return JOB_FIELDS.filter(({ name }) => !WORDED.has(name)).map(({ name }) => [fieldLabel(name), String(job[name] ?? "none")]);
+/** The remaining fields of the contract. */
+function otherFields(job: JobView): [string, string][] {
+  return JOB_FIELDS.filter(({ name }) => !SHOWN_ABOVE.has(name)).map(({ name }) => [fieldLabel(name), String(job[name] ?? "none")]);
 }
 
-const WORDED = new Set<string>(["retries", "timeout", "deadline", "guarantee", "target", "queue", "priority", "overlap", "when_queue_paused"]);
+const SHOWN_ABOVE = new Set<string>(["retries", "timeout", "deadline", "guarantee", "target", "queue", "priority", "overlap", "when_queue_paused"]);
 
 const OVERLAPS: Record<string, string> = {
-  skip: "the new one is skipped",
-  queue_one: "one waits for it",
-  queue_all: "all wait in line",
-  cancel_running: "it is cancelled",
-  terminate_running: "it is ended by force",
-  allow: "they run side by side",
+  skip: "skip the new run",
+  queue_one: "queue one run",
+  queue_all: "queue every run",
+  cancel_running: "cancel the active run",
+  terminate_running: "terminate the active run",
+  allow: "run in parallel",
 };
 
-function spoken(iso: string | null): string | null {
+function formatIsoDuration(iso: string | null): string | null {
   if (iso === null) return null;
-  const span = seconds(iso);
-  return span === null ? iso : length(span);
+  const span = parseIsoDuration(iso);
+  return span === null ? iso : formatDuration(span);
 }
 
-function retries(job: JobView): string {
+function describeRetries(job: JobView): string {
   const kind = typeof job.retries["kind"] === "string" ? job.retries["kind"] : "";
-  const base = typeof job.retries["base"] === "string" ? spoken(job.retries["base"]) : null;
+  const base = typeof job.retries["base"] === "string" ? formatIsoDuration(job.retries["base"]) : null;
   if (job.max_retries === 0) return "none";
   return `${job.max_retries}, ${kind}${base && kind !== "list" ? ` from ${base}` : ""}`;
 }

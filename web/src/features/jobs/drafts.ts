@@ -1,30 +1,30 @@
-// A job as the fields of a form, and back: what is sent is only what is different. Pure.
+// Converts a job to the fields of a form and back. Only changed fields are sent. Pure.
 import { JOB_FIELDS } from "../../api/job_fields.gen.ts";
 import type { JobDraft, JobEdit, JobView } from "../../api/schema.gen.ts";
-import { brief } from "../../lib/time.ts";
+import { shortenIsoDuration } from "../../lib/time.ts";
 import { type ScheduleForm, formOf, isSame, scheduleOf } from "./schedules.ts";
 
 export type FieldName = (typeof JOB_FIELDS)[number]["name"];
 
-/** Texts by the names of the API; an empty one stands for null. */
+/** Texts by the field names of the API; an empty text means null. */
 export type JobForm = { name: string; kind: string; labels: string; schedule: ScheduleForm } & Record<FieldName, string>;
 
-/** The names of priorities, as the API reads them. */
+/** The names of priorities that the API accepts. */
 const PRIORITIES: Record<string, number> = { high: 1, medium: 5, normal: 5, low: 9 };
 
-/** The defaults of a job, as the contract has them. */
-export function blank(zone: string): JobForm {
+/** A form with the contract's defaults. */
+export function blankForm(zone: string): JobForm {
   const schedule = formOf(null, zone);
-  return { ...texts((field) => field.default), name: "", kind: "", labels: "", schedule: { ...schedule, mode: "cron" } };
+  return { ...fieldTexts((field) => field.default), name: "", kind: "", labels: "", schedule: { ...schedule, mode: "cron" } };
 }
 
-/** A submission of a task: at once, with the options that its handler declares. */
+/** A form that runs a task immediately, with the options that its handler declares. */
 export function fromTask(kind: string, policy: Record<string, unknown> | null, zone: string): JobForm {
-  const form = blank(zone);
+  const form = blankForm(zone);
   const text = (name: string, otherwise: string) => (typeof policy?.[name] === "string" ? policy[name] : otherwise);
-  const time = (name: string, otherwise: string) => spanOf(text(name, otherwise));
+  const time = (name: string, otherwise: string) => durationText(text(name, otherwise));
   const retries = policy?.["retries"];
-  const most = typeof retries === "object" && retries !== null ? (retries as { max?: unknown }).max : retries;
+  const max = typeof retries === "object" && retries !== null ? (retries as { max?: unknown }).max : retries;
   return {
     ...form,
     kind,
@@ -32,15 +32,15 @@ export function fromTask(kind: string, policy: Record<string, unknown> | null, z
     queue: text("queue", form.queue),
     priority: priorityOf(policy?.["priority"], form.priority),
     guarantee: text("guarantee", form.guarantee),
-    retries: typeof most === "number" ? String(most) : form.retries,
+    retries: typeof max === "number" ? String(max) : form.retries,
     timeout: time("timeout", form.timeout),
     deadline: time("deadline", form.deadline),
   };
 }
 
-function spanOf(text: string): string {
+function durationText(text: string): string {
   if (text === "none") return "";
-  return text.startsWith("P") ? brief(text) : text;
+  return text.startsWith("P") ? shortenIsoDuration(text) : text;
 }
 
 function priorityOf(value: unknown, otherwise: string): string {
@@ -50,7 +50,7 @@ function priorityOf(value: unknown, otherwise: string): string {
 
 export function fromJob(job: JobView, zone: string): JobForm {
   return {
-    ...texts((field) => (field.kind === "retries" ? job.max_retries : job[field.name])),
+    ...fieldTexts((field) => (field.kind === "retries" ? job.max_retries : job[field.name])),
     name: job.name,
     kind: job.kind,
     schedule: formOf(job.schedule, zone),
@@ -60,53 +60,53 @@ export function fromJob(job: JobView, zone: string): JobForm {
   };
 }
 
-function texts(valueOf: (field: (typeof JOB_FIELDS)[number]) => unknown): Record<FieldName, string> {
+function fieldTexts(valueOf: (field: (typeof JOB_FIELDS)[number]) => unknown): Record<FieldName, string> {
   const found = JOB_FIELDS.map((field) => {
     const value = valueOf(field);
     const text = value === null || value === undefined ? "" : String(value);
-    return [field.name, field.kind === "duration" && text !== "" ? brief(text) : text];
+    return [field.name, field.kind === "duration" && text !== "" ? shortenIsoDuration(text) : text];
   });
   return Object.fromEntries(found) as Record<FieldName, string>;
 }
 
-/** Lines such as `team: billing`. */
-export function labelsOf(text: string): { labels: Record<string, string>; error: string | null } {
+/** Parses lines such as `team: billing`. */
+export function parseLabels(text: string): { labels: Record<string, string>; error: string | null } {
   const labels: Record<string, string> = {};
   for (const line of text.split("\n")) {
     if (line.trim() === "") continue;
     const [, key, value] = /^\s*([^:]+?)\s*:\s*(.*?)\s*$/.exec(line) ?? [];
-    if (!key || value === undefined) return { labels, error: `"${line.trim()}" is no label; write it as team: billing.` };
+    if (!key || value === undefined) return { labels, error: `Invalid label "${line.trim()}": expected key: value, for example team: billing.` };
     labels[key] = value;
   }
   return { labels, error: null };
 }
 
-/** What keeps the form from being sent, by field. */
-export function wrong(form: JobForm, zone: string): Record<string, string> {
+/** The errors of the form, by field. */
+export function validateForm(form: JobForm, zone: string): Record<string, string> {
   const found: Record<string, string> = {};
   const schedule = scheduleOf(form.schedule, zone);
   if (schedule.error) found["schedule"] = schedule.error;
-  const labels = labelsOf(form.labels);
+  const labels = parseLabels(form.labels);
   if (labels.error) found["labels"] = labels.error;
-  if (!form.kind.trim() && !form.name.trim()) found["kind"] = "Say which kind carries it out.";
-  if (!/^\d{1,3}$/.test(form.retries.trim())) found["retries"] = "Write a number from 0 to 100.";
+  if (!form.kind.trim() && !form.name.trim()) found["kind"] = "Enter a kind or a name.";
+  if (!/^\d{1,3}$/.test(form.retries.trim())) found["retries"] = "Must be a number from 0 to 100.";
   return found;
 }
 
-/** All of it, for a new job; what is as usual is left to the API. */
+/** The request body for a new job; fields with default values are left to the API. */
 export function draftOf(form: JobForm, payload: unknown, zone: string): JobDraft {
-  const usual = blank(zone);
-  const draft: JobDraft = { ...common(form, usual), schedule: scheduleOf(form.schedule, zone).schedule ?? { on_demand: true } };
+  const defaults = blankForm(zone);
+  const draft: JobDraft = { ...changedFields(form, defaults), schedule: scheduleOf(form.schedule, zone).schedule ?? { on_demand: true } };
   if (form.name.trim()) draft.name = form.name.trim();
   if (form.kind.trim()) draft.kind = form.kind.trim();
   if (payload !== null && payload !== undefined) draft.payload = payload;
   return draft;
 }
 
-/** Only what is different from the job. */
+/** The request body for an edit: only fields that differ from the job. */
 export function editOf(job: JobView, form: JobForm, payload: unknown, zone: string): JobEdit {
   const before = fromJob(job, zone);
-  const edit: JobEdit = common(form, before);
+  const edit: JobEdit = changedFields(form, before);
   if (form.name.trim() !== before.name) edit.name = form.name.trim();
   if (form.kind.trim() !== before.kind) edit.kind = form.kind.trim();
   const { schedule } = scheduleOf(form.schedule, zone);
@@ -115,8 +115,8 @@ export function editOf(job: JobView, form: JobForm, payload: unknown, zone: stri
   return edit;
 }
 
-/** Fields that a new job and a change of one have in common, where they differ. */
-function common(form: JobForm, before: JobForm): JobEdit {
+/** The changed fields that a new job and an edit have in common. */
+function changedFields(form: JobForm, before: JobForm): JobEdit {
   const edit: Record<string, unknown> = {};
   for (const field of JOB_FIELDS) {
     const text = form[field.name].trim();
@@ -125,6 +125,6 @@ function common(form: JobForm, before: JobForm): JobEdit {
     else if (field.kind === "number") edit[field.name] = Number(text);
     else edit[field.name] = text === "" && field.isNullable ? null : text;
   }
-  if (form.labels !== before.labels) edit["labels"] = labelsOf(form.labels).labels;
+  if (form.labels !== before.labels) edit["labels"] = parseLabels(form.labels).labels;
   return edit;
 }

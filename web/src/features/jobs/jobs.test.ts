@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { JobView, RunView } from "../../api/schema.gen.ts";
-import { blank, draftOf, editOf, fromJob, labelsOf, wrong } from "./drafts.ts";
-import { saidBy } from "./history.ts";
-import { durations, isOneTime, outcomes, reasonOf, sorted, sorting, tally, when } from "./model.ts";
+import { blankForm, draftOf, editOf, fromJob, parseLabels, validateForm } from "./drafts.ts";
+import { describeDetails } from "./historyText.ts";
+import { runDurations, isOneTime, toOutcomes, reasonOf, sortJobs, parseSort, summarizeTicks, summarizeSchedule } from "./model.ts";
 import { formOf, scheduleOf } from "./schedules.ts";
 
 const ZONE = "Europe/Berlin";
@@ -31,24 +31,24 @@ function run(changes: Partial<RunView>): RunView {
   return { run_id: "run_1", status: "succeeded", scheduled_at: "2026-11-16T10:00:00Z", due_at: "2026-11-16T10:00:00Z", start_time: null, end_time: null, reason: null, error_message: null, ...changes } as RunView;
 }
 
-test("a form that nobody touched changes nothing", () => {
+test("an unchanged form sends nothing", () => {
   const found = job();
   expect(editOf(found, fromJob(found, ZONE), found.payload, ZONE)).toEqual({});
 });
 
-test("only what is different is sent", () => {
+test("only changed fields are sent", () => {
   const found = job();
   const form = { ...fromJob(found, ZONE), queue: "slow", labels: "team: billing\nenv: prod" };
   expect(editOf(found, form, { pages: 2 }, ZONE)).toEqual({ queue: "slow", labels: { team: "billing", env: "prod" }, payload: { pages: 2 } });
 });
 
-test("a changed expression keeps what the form does not show", () => {
+test("a changed expression keeps the fields that the form does not show", () => {
   const form = formOf(STORED, ZONE);
   const { schedule } = scheduleOf({ ...form, texts: { ...form.texts, cron: "0 4 * * *" } }, ZONE);
   expect(schedule).toEqual({ ...STORED, cron: "0 4 * * *" });
 });
 
-test("an interval keeps where it is counted from as long as it is the same", () => {
+test("an unchanged interval keeps its anchor", () => {
   const every = { interval: "PT15M", anchor: "2026-01-01T00:10:00Z" };
   const form = formOf({ every }, ZONE);
   expect(form.texts.every).toBe("15m");
@@ -56,71 +56,71 @@ test("an interval keeps where it is counted from as long as it is the same", () 
   expect(scheduleOf({ ...form, texts: { ...form.texts, every: "20m" } }, ZONE).schedule?.["every"]).toBe("20m");
 });
 
-test("a time is typed on the viewer's clock", () => {
+test("a time is typed in the viewer's time zone", () => {
   const form = formOf({ at: "2030-01-31T09:00:00Z", timezone: "UTC" }, ZONE);
   expect(form.texts.at).toBe("2030-01-31T10:00");
   expect(scheduleOf(form, ZONE).schedule?.["at"]).toBe("2030-01-31T09:00:00Z");
 });
 
-test("a schedule of several rules is left to JSON", () => {
+test("a schedule with several rules is edited as JSON", () => {
   expect(formOf({ cron: ["0 1 * * *", "0 2 * * *"] }, ZONE).mode).toBe("json");
   expect(formOf({ cron: "0 1 * * *", every: "PT1H" }, ZONE).mode).toBe("json");
   expect(formOf(null, ZONE).mode).toBe("on_demand");
 });
 
-test("a job that only somebody runs has no times, and none of their options", () => {
+test("an on-demand schedule has no times and no options", () => {
   const form = { ...formOf(STORED, ZONE), mode: "on_demand" as const };
   expect(scheduleOf(form, ZONE).schedule).toEqual({ on_demand: true });
 });
 
-test("a new job says no more than what is unusual", () => {
-  const form = { ...blank(ZONE), name: " nightly ", kind: "report" };
+test("a new job sends only values that differ from the defaults", () => {
+  const form = { ...blankForm(ZONE), name: " nightly ", kind: "report" };
   const draft = draftOf(form, null, ZONE);
   expect(Object.keys(draft).sort()).toEqual(["kind", "name", "schedule"]);
   expect(draft.name).toBe("nightly");
   expect(draft.schedule?.["timezone"]).toBe(ZONE);
 });
 
-test("what a paused queue means for it is said only when it is unusual", () => {
+test("when_queue_paused is sent only when it changes", () => {
   const before = job({ when_queue_paused: "accumulate" });
   const form = fromJob(before, ZONE);
   expect(editOf(before, { ...form, when_queue_paused: "skip" }, before.payload, ZONE)).toEqual({ when_queue_paused: "skip" });
   expect(editOf(before, form, before.payload, ZONE)).toEqual({});
-  expect(draftOf({ ...blank(ZONE), kind: "a" }, null, ZONE)).not.toHaveProperty("when_queue_paused");
+  expect(draftOf({ ...blankForm(ZONE), kind: "a" }, null, ZONE)).not.toHaveProperty("when_queue_paused");
 });
 
-test("what is missing is said in a sentence, by field", () => {
-  const form = blank(ZONE);
-  const found = wrong({ ...form, schedule: { ...form.schedule, texts: { ...form.schedule.texts, cron: " " } }, retries: "many", labels: "nonsense" }, ZONE);
+test("errors of the form are sentences, by field", () => {
+  const form = blankForm(ZONE);
+  const found = validateForm({ ...form, schedule: { ...form.schedule, texts: { ...form.schedule.texts, cron: " " } }, retries: "many", labels: "nonsense" }, ZONE);
   expect(Object.keys(found).sort()).toEqual(["kind", "labels", "retries", "schedule"]);
 });
 
-test("an empty limit is none, and one that stays is not said", () => {
+test("an empty limit is null, and an unchanged limit is not sent", () => {
   const before = job({ timeout: "PT15M", deadline: "PT2H" });
   const form = fromJob(before, ZONE);
   expect(editOf(before, { ...form, timeout: " ", deadline: "" }, before.payload, ZONE)).toEqual({ timeout: null, deadline: null });
   expect(editOf(before, form, before.payload, ZONE)).toEqual({});
-  expect(draftOf({ ...blank(ZONE), kind: "a", timeout: "" }, null, ZONE)).toMatchObject({ timeout: null });
+  expect(draftOf({ ...blankForm(ZONE), kind: "a", timeout: "" }, null, ZONE)).toMatchObject({ timeout: null });
 });
 
 test("a label may have colons in its value", () => {
-  expect(labelsOf("url: http://a\n\n b : c ").labels).toEqual({ url: "http://a", b: "c" });
+  expect(parseLabels("url: http://a\n\n b : c ").labels).toEqual({ url: "http://a", b: "c" });
 });
 
 test.each([
   [{ schedule: STORED, timezone: "Europe/Berlin" }, "30 2 * * * Europe/Berlin"],
   [{ schedule: { every: "PT15M" }, timezone: "UTC" }, "every 15m"],
-  [{ schedule: { fixed_delay: { delay: "PT1H" } }, timezone: "UTC" }, "1h after it ended"],
+  [{ schedule: { fixed_delay: { delay: "PT1H" } }, timezone: "UTC" }, "1h after each run"],
   [{ schedule: { cron: ["0 9 * * *", "0 18 * * *"], every: { interval: "PT5M" } }, timezone: "Europe/Berlin" }, "0 9 * * * + 0 18 * * * + every 5m Europe/Berlin"],
   [{ schedule: { event: "orders.created" }, timezone: null }, "on orders.created"],
   [{ schedule: null, timezone: null, schedule_type: "ON_DEMAND" as const }, "on demand"],
-])("when it runs is told in a few words: %#", (changes, told) => {
-  expect(when(job(changes))).toBe(told);
+])("a schedule is summarised in a few words: %#", (changes, expected) => {
+  expect(summarizeSchedule(job(changes))).toBe(expected);
 });
 
-test("jobs are sorted by what is asked, and those without it come last", () => {
+test("jobs are sorted by the chosen column, and jobs without a value come last", () => {
   const jobs = [job({ job_id: "a", name: "b" }), job({ job_id: "b", name: "A", next_run_at: "2026-01-01T00:00:00Z" })];
-  const ids = (text: string) => sorted(jobs, sorting(text), new Map()).map((each) => each.job_id);
+  const ids = (text: string) => sortJobs(jobs, parseSort(text), new Map()).map((each) => each.job_id);
   expect(ids("name")).toEqual(["b", "a"]);
   expect(ids("-name")).toEqual(["a", "b"]);
   expect(ids("next")).toEqual(["b", "a"]);
@@ -128,28 +128,28 @@ test("jobs are sorted by what is asked, and those without it come last", () => {
   expect(ids("nonsense")).toEqual(["a", "b"]);
 });
 
-test("a job that runs once is one-time, whether it is due or not", () => {
+test("a job that runs once is one-time, due or not", () => {
   expect(isOneTime(job({ schedule_type: "IMMEDIATE" }))).toBe(true);
   expect(isOneTime(job({ schedule_type: "FUTURE" }))).toBe(true);
   expect(isOneTime(job({ schedule_type: "CRON" }))).toBe(false);
   expect(isOneTime(job({ schedule_type: "ON_DEMAND" }))).toBe(false);
 });
 
-test("a tick that did not run tells why", () => {
-  expect(reasonOf(run({ status: "skipped", reason: { code: "overlap" } }))).toBe("the run before it was still alive");
+test("a tick that did not run has a reason", () => {
+  expect(reasonOf(run({ status: "skipped", reason: { code: "overlap" } }))).toBe("previous run still active");
   expect(reasonOf(run({ status: "dead", error_message: "no such customer" }))).toBe("no such customer");
   expect(reasonOf(run({ status: "missed", reason: { code: "something_new" } }))).toBe("something new");
 });
 
-test("a strip goes from the oldest to the newest, and a chart shows only what ran", () => {
+test("a strip goes from the oldest to the newest run, and a chart shows only runs that ran", () => {
   const runs = [run({ run_id: "new", status: "skipped" }), run({ run_id: "old", start_time: "2026-11-16T10:00:00Z", end_time: "2026-11-16T10:00:02Z" })];
-  expect(outcomes(runs, ZONE).map((each) => each.id)).toEqual(["old", "new"]);
-  expect(outcomes(runs, ZONE)[0]?.told).toBe("2026-11-16 11:00:00: succeeded after 2 s");
-  expect(durations(runs)).toMatchObject({ seconds: [2], ids: ["old"] });
-  expect(tally(runs)).toBe("Of the last 2 ticks: 1 skipped, 1 succeeded.");
+  expect(toOutcomes(runs, ZONE).map((each) => each.id)).toEqual(["old", "new"]);
+  expect(toOutcomes(runs, ZONE)[0]?.description).toBe("2026-11-16 11:00:00: succeeded after 2 s");
+  expect(runDurations(runs)).toMatchObject({ seconds: [2], ids: ["old"] });
+  expect(summarizeTicks(runs)).toBe("Last 2 ticks: 1 skipped, 1 succeeded.");
 });
 
-test("an entry of the history tells what it says beside changes", () => {
-  expect(saidBy({ details: { reason: "moved", missed: null, number: 3 } })).toBe("reason: moved, number: 3");
-  expect(saidBy({ details: {} })).toBe("");
+test("an entry of the history shows its details", () => {
+  expect(describeDetails({ details: { reason: "moved", missed: null, number: 3 } })).toBe("reason: moved, number: 3");
+  expect(describeDetails({ details: {} })).toBe("");
 });

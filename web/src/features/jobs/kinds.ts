@@ -1,15 +1,15 @@
-// Which kinds there are, and what their payloads look like.
-import { useAsk } from "../../api/queries.ts";
+// Loads the kinds and their payload schemas.
+import { useApiQuery } from "../../api/queries.ts";
 import type { KindView } from "../../api/schema.gen.ts";
 import type { Schema } from "../../lib/schema.ts";
 
 export function useKinds(): KindView[] | undefined {
-  const asked = useAsk("GET /v1/kinds", {}, { staleTime: 60_000 });
-  // Without them a payload is JSON, which always works.
-  return asked.error ? [] : asked.data?.data;
+  const kinds = useApiQuery("GET /v1/kinds", {}, { staleTime: 60_000 });
+  // Without kinds the payload is edited as JSON.
+  return kinds.error ? [] : kinds.data?.data;
 }
 
-/** The schema of a kind's payload; null if nobody has told one, undefined until it is known. */
+/** The schema of a kind's payload; null if the kind declares none, undefined while loading. */
 export function usePayloadSchema(kind: string): Schema | null | undefined {
   const kinds = useKinds();
   if (!kinds) return undefined;

@@ -1,10 +1,10 @@
-// What there is to know about a key. Pure.
+// Roles and statuses of API keys. Pure.
 import type { KeyView } from "../../api/schema.gen.ts";
 
 export const ROLES = [
-  { value: "viewer", label: "viewer", hint: "Reads everything of the tenant but its keys." },
-  { value: "operator", label: "operator", hint: "Also makes and changes jobs, and runs, cancels and replays them." },
-  { value: "admin", label: "admin", hint: "Also manages keys, secrets, calendars, and reads the audit log." },
+  { value: "viewer", label: "viewer", hint: "Reads everything in the tenant except its keys." },
+  { value: "operator", label: "operator", hint: "Also creates and changes jobs, and runs, cancels and replays them." },
+  { value: "admin", label: "admin", hint: "Also manages keys, secrets and calendars, and reads the audit log." },
 ] as const;
 
 export function stateOf(key: Pick<KeyView, "revoked_at" | "expires_at">, now: number): "active" | "revoked" | "expired" {

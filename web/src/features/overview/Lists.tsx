@@ -1,44 +1,44 @@
-// What needs somebody: failures, missed ticks, and runs that take long.
+// Lists that need attention: recent failures, late and missed runs, longest-running runs.
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import { useAsk } from "../../api/queries.ts";
+import { useApiQuery } from "../../api/queries.ts";
 import type { DeadGroupView, RunView } from "../../api/schema.gen.ts";
-import { count } from "../../lib/figures.ts";
-import { length } from "../../lib/time.ts";
-import { link } from "../../lib/url.ts";
+import { formatCount } from "../../lib/figures.ts";
+import { formatDuration } from "../../lib/time.ts";
+import { linkTo } from "../../lib/url.ts";
 import { Card, Figure, ProgressBar } from "../../ui/Card.tsx";
-import { Answered, EmptyState, Note } from "../../ui/Notes.tsx";
-import { StateBadge } from "../../ui/State.tsx";
+import { QueryView, EmptyState, Note } from "../../ui/Notes.tsx";
+import { StatusBadge } from "../../ui/StatusBadge.tsx";
 import { Duration, Time } from "../../ui/Time.tsx";
-import { longest } from "./model.ts";
+import { longestRunning } from "./model.ts";
 
-const MOST = 6;
+const LIST_LIMIT = 6;
 
-/** Dead letters by task and error, the last seen first, each with the message of its newest. */
-export function FailingCard({ since }: { since: string }) {
-  const groups = useAsk("GET /v1/dead-letters/groups", { query: { since, limit: MOST } }, { every: 10_000, on: ["run.ended"], keep: true });
+/** Dead letters by task and error, the last seen first, each with its newest message. */
+export function FailuresCard({ since }: { since: string }) {
+  const groups = useApiQuery("GET /v1/dead-letters/groups", { query: { since, limit: LIST_LIMIT } }, { every: 10_000, on: ["run.ended"], keepPrevious: true });
   return (
     <Card flush title="Recent failures" aside={<Link href="/dead-letters">Dead letters</Link>}>
-      <Answered asked={groups} what="what fails">
+      <QueryView query={groups} what="failures">
         {({ data }) => (
-          <Lines of={data} empty="No run failed for good in this time." id={(group) => group.sample_run_id}>
-            {(group) => <Failing group={group} />}
+          <Lines of={data} empty="No failures in this period" id={(group) => group.sample_run_id}>
+            {(group) => <FailureLine group={group} />}
           </Lines>
         )}
-      </Answered>
+      </QueryView>
     </Card>
   );
 }
 
-function Failing({ group }: { group: DeadGroupView }) {
-  const href = link("/dead-letters", { group: `${group.fingerprint}.${group.kind}` });
+function FailureLine({ group }: { group: DeadGroupView }) {
+  const href = linkTo("/dead-letters", { group: `${group.fingerprint}.${group.kind}` });
   return (
     <>
       <div className="row row-apart">
         <Link href={href} className="table-main cut grow">
           {group.kind}
         </Link>
-        <span className="soft" data-figure="overview.failing">{count(group.count, "run")}</span>
+        <span className="soft" data-figure="overview.failing">{formatCount(group.count, "run")}</span>
       </div>
       <div className="row row-apart">
         <Link href={href} className="bad-text cut grow" title={group.frame ? `${group.message} (${group.frame})` : group.message}>
@@ -52,39 +52,39 @@ function Failing({ group }: { group: DeadGroupView }) {
   );
 }
 
-/** Ticks that no scheduler has decided yet, and those that were missed. */
+/** Overdue ticks, and missed and expired runs. */
 export function LateCard({ late, by }: { late: number; by: number }) {
-  const missed = useAsk("GET /v1/runs", { query: { status: ["missed", "expired"], limit: MOST } }, { every: 15_000, on: ["run.ended"], keep: true });
+  const missed = useApiQuery("GET /v1/runs", { query: { status: ["missed", "expired"], limit: LIST_LIMIT } }, { every: 15_000, on: ["run.ended"], keepPrevious: true });
   return (
-    <Card flush title="Late or missed" aside={<Link href={link("/runs", { status: ["missed", "expired"] })}>All</Link>}>
+    <Card flush title="Late and missed runs" aside={<Link href={linkTo("/runs", { status: ["missed", "expired"] })}>Show all</Link>}>
       {late > 0 && (
         <div className="overview-note">
           <Note tone="bad" small>
             <Figure of="overview.late">
-              {count(late, "tick")} {late === 1 ? "is" : "are"} late, the latest by {length(by)}.
+              {formatCount(late, "tick")} {late === 1 ? "is" : "are"} late, by up to {formatDuration(by)}.
             </Figure>{" "}
-            Look at the schedulers below.
+            Check the schedulers below.
           </Note>
         </div>
       )}
-      <Answered asked={missed} what="what was missed">
+      <QueryView query={missed} what="missed runs">
         {({ data }) => (
-          <Lines of={data} empty="Every tick was decided in time." id={(run) => run.run_id}>
-            {(run) => <Missed run={run} />}
+          <Lines of={data} empty="No late or missed runs" id={(run) => run.run_id}>
+            {(run) => <MissedLine run={run} />}
           </Lines>
         )}
-      </Answered>
+      </QueryView>
     </Card>
   );
 }
 
-function Missed({ run }: { run: RunView }) {
+function MissedLine({ run }: { run: RunView }) {
   return (
     <div className="row row-apart">
       <Link href={`/runs/${run.run_id}`} className="table-main cut grow">
         {run.job_name ?? run.job_id}
       </Link>
-      <StateBadge state={run.status} />
+      <StatusBadge status={run.status} />
       <span className="faint">
         <Time at={run.scheduled_at} as="relative" />
       </span>
@@ -92,23 +92,23 @@ function Missed({ run }: { run: RunView }) {
   );
 }
 
-/** What has been running for longest, of the newest 200 that run. */
+/** The longest-running of the newest 200 active runs. */
 export function LongestCard() {
-  const running = useAsk("GET /v1/runs", { query: { status: ["running", "cancelling"], limit: 200 } }, { every: 10_000, on: ["run.started", "run.ended"], keep: true });
+  const running = useApiQuery("GET /v1/runs", { query: { status: ["running", "cancelling"], limit: 200 } }, { every: 10_000, on: ["run.started", "run.ended"], keepPrevious: true });
   return (
-    <Card flush title="Running longest" aside={<Link href="/runs?status=running">All that run</Link>}>
-      <Answered asked={running} what="what runs">
+    <Card flush title="Longest-running runs" aside={<Link href="/runs?status=running">Show all</Link>}>
+      <QueryView query={running} what="active runs">
         {({ data }) => (
-          <Lines of={longest(data, MOST)} empty="Nothing runs at the moment." id={(run) => run.run_id}>
-            {(run) => <Running run={run} />}
+          <Lines of={longestRunning(data, LIST_LIMIT)} empty="No active runs" id={(run) => run.run_id}>
+            {(run) => <RunningLine run={run} />}
           </Lines>
         )}
-      </Answered>
+      </QueryView>
     </Card>
   );
 }
 
-function Running({ run }: { run: RunView }) {
+function RunningLine({ run }: { run: RunView }) {
   return (
     <>
       <div className="row row-apart">
@@ -124,12 +124,12 @@ function Running({ run }: { run: RunView }) {
   );
 }
 
-function Lines<T>({ of, empty, id, children }: { of: readonly T[]; empty: string; id: (each: T) => string; children: (each: T) => ReactNode }) {
-  if (of.length === 0) return <EmptyState sign="check" title={empty} />;
+function Lines<T>({ of, empty, id, children }: { of: readonly T[]; empty: string; id: (item: T) => string; children: (item: T) => ReactNode }) {
+  if (of.length === 0) return <EmptyState icon="check" title={empty} />;
   return (
     <ul className="overview-lines">
-      {of.map((each) => (
-        <li key={id(each)}>{children(each)}</li>
+      {of.map((item) => (
+        <li key={id(item)}>{children(item)}</li>
       ))}
     </ul>
   );

@@ -1,40 +1,40 @@
-// What a run did with its time, as a waterfall: waited, ran, waited to be tried again.
-import { useAsk } from "../../api/queries.ts";
+// The attempts of a run, and a waterfall of its time: waiting, running, waiting for a retry.
+import { useApiQuery } from "../../api/queries.ts";
 import type { AttemptView, RunDetail } from "../../api/schema.gen.ts";
-import { look } from "../../lib/states.ts";
-import { length } from "../../lib/time.ts";
+import { statusLook } from "../../lib/states.ts";
+import { formatDuration } from "../../lib/time.ts";
 import { Card } from "../../ui/Card.tsx";
-import { Answered } from "../../ui/Notes.tsx";
-import { StateBadge } from "../../ui/State.tsx";
+import { QueryView } from "../../ui/Notes.tsx";
+import { StatusBadge } from "../../ui/StatusBadge.tsx";
 import { Duration, Time, useNow } from "../../ui/Time.tsx";
 import { Traceback } from "../../ui/Traceback.tsx";
-import { ALIVE, type Bar, type Waterfall, waterfall } from "./model.ts";
+import { ACTIVE_STATUSES, type Bar, type Waterfall, waterfall } from "./model.ts";
 
 export function Attempts({ run }: { run: RunDetail }) {
-  const attempts = useAsk("GET /v1/runs/{run_id}/attempts", { path: { run_id: run.run_id } }, { on: ["run.started", "run.attempted", "run.ended"], ...(ALIVE.has(run.status) ? { every: 5_000 } : {}), keep: true });
+  const attempts = useApiQuery("GET /v1/runs/{run_id}/attempts", { path: { run_id: run.run_id } }, { on: ["run.started", "run.attempted", "run.ended"], ...(ACTIVE_STATUSES.has(run.status) ? { every: 5_000 } : {}), keepPrevious: true });
   return (
     <Card title="Attempts">
-      <Answered asked={attempts} what="its attempts">
-        {({ data }) => (data.length === 0 && run.start_time === null ? <p className="soft">It has not been tried yet.</p> : <Shown run={run} attempts={data} />)}
-      </Answered>
+      <QueryView query={attempts} what="attempts">
+        {({ data }) => (data.length === 0 && run.start_time === null ? <p className="soft">No attempts yet</p> : <AttemptList run={run} attempts={data} />)}
+      </QueryView>
     </Card>
   );
 }
 
-function Shown({ run, attempts }: { run: RunDetail; attempts: readonly AttemptView[] }) {
+function AttemptList({ run, attempts }: { run: RunDetail; attempts: readonly AttemptView[] }) {
   const now = useNow();
-  const fall = waterfall(run, attempts, now);
-  // The page shows the error of the run above, which is that of its last attempt.
+  const waterfallView = waterfall(run, attempts, now);
+  // The error of the last attempt is the run's error, which the page shows above.
   const last = run.error_message === null ? null : run.attempt_number;
   return (
     <div className="stack">
-      {fall && <Bars fall={fall} />}
+      {waterfallView && <WaterfallBars fall={waterfallView} />}
       <ol className="attempts">
         {attempts.map((attempt) => (
           <li key={attempt.attempt_number} className="attempt">
             <span className="row">
               <strong>Attempt {attempt.attempt_number}</strong>
-              <StateBadge state={attempt.outcome} />
+              <StatusBadge status={attempt.outcome} />
               <span className="soft">
                 <Time at={attempt.start_time} as="milli" />, <Duration start={attempt.start_time} end={attempt.end_time} />
                 {attempt.worker && <> on {attempt.worker}</>}
@@ -54,28 +54,28 @@ function Shown({ run, attempts }: { run: RunDetail; attempts: readonly AttemptVi
   );
 }
 
-function Bars({ fall }: { fall: Waterfall }) {
+function WaterfallBars({ fall }: { fall: Waterfall }) {
   const whole = fall.end - fall.start;
   return (
-    <div className="fall" role="img" aria-label={fall.bars.map(told).join("; ")}>
+    <div className="waterfall" role="img" aria-label={fall.bars.map(describeBar).join("; ")}>
       {fall.bars.map((bar) => (
-        <div key={`${bar.kind} ${bar.start}`} className="fall-row">
-          <span className="fall-name cut">{bar.label}</span>
-          <div className="fall-track">
+        <div key={`${bar.kind} ${bar.start}`} className="waterfall-row">
+          <span className="waterfall-name cut">{bar.label}</span>
+          <div className="waterfall-track">
             <div
-              className={`fall-bar fall-${bar.kind} tone-${look(bar.state).tone}`}
-              title={told(bar)}
+              className={`waterfall-bar waterfall-${bar.kind} tone-${statusLook(bar.state).tone}`}
+              title={describeBar(bar)}
               style={{ left: `${(100 * (bar.start - fall.start)) / whole}%`, width: `${Math.max(0.4, (100 * (bar.end - bar.start)) / whole)}%` }}
             />
           </div>
-          <span className="fall-length num">{length((bar.end - bar.start) / 1000)}</span>
+          <span className="waterfall-length num">{formatDuration((bar.end - bar.start) / 1000)}</span>
         </div>
       ))}
     </div>
   );
 }
 
-function told(bar: Bar): string {
-  const took = length((bar.end - bar.start) / 1000);
-  return bar.kind === "waited" ? `${bar.label} ${took}` : `${bar.label} ${look(bar.state).word}, ${took}`;
+function describeBar(bar: Bar): string {
+  const took = formatDuration((bar.end - bar.start) / 1000);
+  return bar.kind === "waited" ? `${bar.label} ${took}` : `${bar.label} ${statusLook(bar.state).word}, ${took}`;
 }

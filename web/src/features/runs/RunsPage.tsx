@@ -1,20 +1,20 @@
-// All runs, newest first, as they come and go: found by state, job, kind, queue and worker.
+// The list of runs, newest first and live, with filters by status, job, kind, queue and worker.
 import { useMemo } from "react";
 import { Link, useSearchParams } from "wouter";
 import type { Query } from "../../api/client.ts";
-import { useAsk, usePages } from "../../api/queries.ts";
+import { useApiQuery, usePagedQuery } from "../../api/queries.ts";
 import type { RunView } from "../../api/schema.gen.ts";
-import { count } from "../../lib/figures.ts";
-import { changed } from "../../lib/url.ts";
+import { formatCount } from "../../lib/figures.ts";
+import { withQuery } from "../../lib/url.ts";
 import { ButtonLink } from "../../ui/Button.tsx";
 import { Card, PageHead, ProgressBar } from "../../ui/Card.tsx";
 import { type Column, DataTable } from "../../ui/DataTable.tsx";
 import { Picker, Segments } from "../../ui/Fields.tsx";
 import { Filters } from "../../ui/Filters.tsx";
 import { EmptyState, ErrorNote, Loading } from "../../ui/Notes.tsx";
-import { StateBadge } from "../../ui/State.tsx";
+import { StatusBadge } from "../../ui/StatusBadge.tsx";
 import { Duration, Time } from "../../ui/Time.tsx";
-import { ASKED, NAMES, VIEWS, reasonOf, statusesOf, viewOf } from "./model.ts";
+import { VIEW_STATUSES, VIEW_NAMES, VIEWS, reasonOf, statusesOf, viewOf } from "./model.ts";
 import "./runs.css";
 
 const PAGE = 100;
@@ -23,18 +23,18 @@ type Set = (changes: Record<string, string | string[] | null>) => void;
 
 export default function RunsPage() {
   const [params, setParams] = useSearchParams();
-  const set: Set = (changes) => setParams(changed(params, changes), { replace: true });
+  const set: Set = (changes) => setParams(withQuery(params, changes), { replace: true });
   const query = useMemo(() => queryOf(params), [params]);
-  const runs = usePages("GET /v1/runs", { query }, { on: ["run.made", "run.started", "run.ended", "run.progressed", "run.cancelling"], every: 15_000, keep: true });
+  const runs = usePagedQuery("GET /v1/runs", { query }, { on: ["run.made", "run.started", "run.ended", "run.progressed", "run.cancelling"], every: 15_000, keepPrevious: true });
   const isFiltered = [...params.keys()].length > 0;
   return (
     <>
       <PageHead title="Runs" />
       <Card flush>
-        <Choosing params={params} set={set} />
-        {runs.error && <ErrorNote error={runs.error} retry={runs.again} />}
+        <RunFilters params={params} set={set} />
+        {runs.error && <ErrorNote error={runs.error} retry={runs.refetch} />}
         {runs.isPending && !runs.error ? (
-          <Loading what="the runs" />
+          <Loading what="runs" />
         ) : (
           <DataTable
             name="Runs"
@@ -44,8 +44,8 @@ export default function RunsPage() {
             href={(run) => `/runs/${run.run_id}`}
             more={runs}
             keys
-            empty={isFiltered ? <NothingFits hasMore={runs.hasMore} more={runs.more} /> : <NoRuns />}
-            foot={runs.hasMore ? `The newest ${runs.rows.length}` : count(runs.rows.length, "run")}
+            empty={isFiltered ? <NoMatches hasMore={runs.hasMore} more={runs.loadMore} /> : <NoRuns />}
+            foot={runs.hasMore ? `Newest ${runs.rows.length}` : formatCount(runs.rows.length, "run")}
           />
         )}
       </Card>
@@ -66,9 +66,9 @@ function queryOf(params: URLSearchParams): RunsQuery {
   };
 }
 
-function Choosing({ params, set }: { params: URLSearchParams; set: Set }) {
-  const kinds = useAsk("GET /v1/kinds", {}, { staleTime: 60_000 });
-  const queues = useAsk("GET /v1/queues", {}, { staleTime: 60_000 });
+function RunFilters({ params, set }: { params: URLSearchParams; set: Set }) {
+  const kinds = useApiQuery("GET /v1/kinds", {}, { staleTime: 60_000 });
+  const queues = useApiQuery("GET /v1/queues", {}, { staleTime: 60_000 });
   const view = viewOf(statusesOf(params));
   const any = (name: string, values: readonly string[] | undefined, chosen: string | null) => [
     { value: "", label: name },
@@ -76,13 +76,13 @@ function Choosing({ params, set }: { params: URLSearchParams; set: Set }) {
   ];
   const [kind, queue] = [params.get("kind"), params.get("queue")];
   return (
-    <Filters name="Which runs">
-      <Segments name="State" value={view ?? ("" as never)} options={VIEWS.map((each) => ({ value: each, label: NAMES[each] }))} change={(next) => set({ status: [...ASKED[next]] })} />
+    <Filters name="Run filters">
+      <Segments name="Status" value={view ?? ("" as never)} options={VIEWS.map((option) => ({ value: option, label: VIEW_NAMES[option] }))} change={(next) => set({ status: [...VIEW_STATUSES[next]] })} />
       <Picker name="Kind" value={kind ?? ""} options={any("Any kind", kinds.data?.data.map((each) => each.kind), kind)} change={(next) => set({ kind: next })} />
       <Picker name="Queue" value={queue ?? ""} options={any("Any queue", queues.data?.data.map((each) => each.name), queue)} change={(next) => set({ queue: next })} />
-      <Only params={params} set={set} name="job_id" label="one job" />
-      <Only params={params} set={set} name="worker_id" label="one worker" />
-      <Only params={params} set={set} name="graph_run_id" label="one graph run" />
+      <FilterChip params={params} set={set} name="job_id" label="This job only" />
+      <FilterChip params={params} set={set} name="worker_id" label="This worker only" />
+      <FilterChip params={params} set={set} name="graph_run_id" label="This graph run only" />
       {view === null && (
         <button type="button" className="label" onClick={() => set({ status: null })}>
           {statusesOf(params).join(", ")} ×
@@ -92,13 +92,13 @@ function Choosing({ params, set }: { params: URLSearchParams; set: Set }) {
   );
 }
 
-/** What a link from elsewhere narrowed the list to; a click widens it again. */
-function Only({ params, set, name, label }: { params: URLSearchParams; set: Set; name: string; label: string }) {
+/** A filter that a link from another page set; a click removes it. */
+function FilterChip({ params, set, name, label }: { params: URLSearchParams; set: Set; name: string; label: string }) {
   const value = params.get(name);
   if (!value) return null;
   return (
     <button type="button" className="label" title={value} onClick={() => set({ [name]: null })}>
-      of {label} ×
+      {label} ×
     </button>
   );
 }
@@ -116,39 +116,39 @@ const COLUMNS: readonly Column<RunView>[] = [
       </div>
     ),
   },
-  { id: "state", head: "State", cell: (run) => <StateBadge state={run.status} /> },
+  { id: "state", head: "Status", cell: (run) => <StatusBadge status={run.status} /> },
   { id: "due", head: "Due", show: "middle", cell: (run) => <Time at={run.due_at} as="relative" /> },
-  { id: "took", head: "Took", num: true, cell: (run) => <Duration start={run.start_time} end={run.end_time} /> },
+  { id: "took", head: "Duration", num: true, cell: (run) => <Duration start={run.start_time} end={run.end_time} /> },
   { id: "attempt", head: "Attempt", num: true, show: "wide", cell: (run) => run.attempt_number || "–" },
   { id: "kind", head: "Kind", show: "wide", cell: (run) => <span className="soft">{run.kind}</span> },
   { id: "queue", head: "Queue", show: "wide", cell: (run) => <span className="soft">{run.queue}</span> },
-  { id: "why", head: "Why", show: "middle", cell: (run) => <span className="runs-why">{reasonOf(run) || "–"}</span> },
+  { id: "why", head: "Reason", show: "middle", cell: (run) => <span className="runs-why">{reasonOf(run) || "–"}</span> },
 ];
 
-function NothingFits({ hasMore, more }: { hasMore: boolean; more: () => void }) {
+function NoMatches({ hasMore, more }: { hasMore: boolean; more: () => void }) {
   return (
     <EmptyState
-      sign="search"
-      title="No run fits."
+      icon="search"
+      title="No matches"
       action={
         hasMore ? (
           <button type="button" className="button" onClick={more}>
-            Look further back
+            Search older runs
           </button>
         ) : (
           <ButtonLink href="/runs">Show all runs</ButtonLink>
         )
       }
     >
-      {hasMore ? "None among those that were looked at; there are older ones." : "Choose another state, kind or queue."}
+      {hasMore ? "No matches among the runs searched so far." : "Choose another status, kind or queue."}
     </EmptyState>
   );
 }
 
 function NoRuns() {
   return (
-    <EmptyState sign="pulse" title="Nothing has run yet." action={<ButtonLink href="/jobs">Look at the jobs</ButtonLink>}>
-      A run appears here as soon as a job is due, or somebody runs one.
+    <EmptyState icon="pulse" title="No runs yet" action={<ButtonLink href="/jobs">Show jobs</ButtonLink>}>
+      Runs appear here when a job is due or is run on demand.
     </EmptyState>
   );
 }

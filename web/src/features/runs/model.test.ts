@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AttemptView, LogLine } from "../../api/schema.gen.ts";
-import { found, levelOf, linesOf, otherReason, possible, reasonOf, statusesOf, viewOf, waterfall, withoutError } from "./model.ts";
+import { filterLines, levelOf, linesOf, otherReason, allowedActions, reasonOf, statusesOf, viewOf, waterfall, withoutError } from "./model.ts";
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 16, 10, 0, second)).toISOString();
 const attempt = (number: number, start: number, end: number | null, outcome: string): AttemptView => ({
@@ -17,7 +17,7 @@ const attempt = (number: number, start: number, end: number | null, outcome: str
 const piece = (text: string, stream = "stdout"): LogLine => ({ attempt_number: 1, seq: 4, stream, at: at(0), text });
 
 describe("a waterfall", () => {
-  it("tells what was waited for and what ran, in order", () => {
+  it("shows waiting and running times in order", () => {
     const run = { due_at: at(0), created_at: at(0), status: "succeeded" };
     const fall = waterfall(run, [attempt(1, 1, 3, "failed"), attempt(2, 8, 9, "succeeded")], Date.parse(at(60)));
     expect(fall?.bars.map((bar) => [bar.kind, bar.state, (bar.end - bar.start) / 1000])).toEqual([
@@ -27,69 +27,69 @@ describe("a waterfall", () => {
       ["ran", "succeeded", 1],
     ]);
   });
-  it("goes on to the present while an attempt runs or the run waits", () => {
+  it("lasts until now while an attempt runs or the run waits", () => {
     const now = Date.parse(at(20));
     const running = waterfall({ due_at: at(0), created_at: at(0), status: "running" }, [attempt(1, 0, null, "running")], now);
     const waiting = waterfall({ due_at: at(0), created_at: at(5), status: "queued" }, [], now);
     expect(running?.end).toBe(now);
     expect(waiting?.bars.map((bar) => bar.end - bar.start)).toEqual([15_000]);
   });
-  it("is none before its time has come", () => {
+  it("is null before the run is due", () => {
     expect(waterfall({ due_at: at(30), created_at: at(0), status: "queued" }, [], Date.parse(at(1)))).toBeNull();
   });
 });
 
 describe("a log", () => {
-  it("is split into lines without orders to a terminal", () => {
+  it("is split into lines without terminal control sequences", () => {
     const lines = linesOf(piece("\u001b[31mred\u001b[0m\r\ntwo\u0007\n"));
     expect(lines.map((line) => line.text)).toEqual(["red", "two"]);
     expect(new Set(lines.map((line) => line.key)).size).toBe(2);
   });
-  it("has levels by what a line says of itself, or where it was written", () => {
+  it("has levels from the prefix of a line, or from its stream", () => {
     expect(levelOf("record", "ERROR shop: no stock")).toBe("error");
     expect(levelOf("stdout", "all is well")).toBe("info");
     expect(levelOf("stderr", "hm")).toBe("warning");
     expect(levelOf("rota", "ERROR")).toBe("rota");
   });
-  it("is searched without regard to case", () => {
+  it("is searched case-insensitively", () => {
     const lines = [...linesOf(piece("One\nTwo\n")), ...linesOf(piece("ERROR two", "record"))];
-    expect(found(lines, "TWO", new Set(), null).length).toBe(2);
-    expect(found(lines, "two", new Set(["error"]), null).length).toBe(1);
-    expect(found(lines, "", new Set(), 2).length).toBe(0);
-    expect(found(lines, "", new Set(), null)).toBe(lines);
+    expect(filterLines(lines, "TWO", new Set(), null).length).toBe(2);
+    expect(filterLines(lines, "two", new Set(["error"]), null).length).toBe(1);
+    expect(filterLines(lines, "", new Set(), 2).length).toBe(0);
+    expect(filterLines(lines, "", new Set(), null)).toBe(lines);
   });
 });
 
 describe("a list of runs", () => {
-  it("knows its views by their states and takes no state that there is not", () => {
+  it("maps statuses to views and ignores unknown statuses", () => {
     const params = new URLSearchParams("status=running&status=nonsense&status=cancelling");
     expect(statusesOf(params)).toEqual(["running", "cancelling"]);
     expect(viewOf(statusesOf(params))).toBe("running");
     expect(viewOf([])).toBe("all");
     expect(viewOf(["dead"])).toBeNull();
   });
-  it("says why in the words of the run", () => {
+  it("shows the reason of a run", () => {
     const base = { error_message: null, reason: null, progress_message: null, status: "skipped" };
     expect(reasonOf({ ...base, reason: { code: "overlap_running" } })).toBe("overlap running");
     expect(reasonOf({ ...base, status: "dead", error_message: "ValueError: no" })).toBe("ValueError: no");
     expect(reasonOf({ ...base, status: "cancelled", reason: { code: "cancelled" } })).toBe("");
   });
-  it("offers only what is possible", () => {
-    expect(possible("queued")).toEqual({ cancel: true, force: false, retry: false, replay: false });
-    expect(possible("cancelling")).toEqual({ cancel: false, force: true, retry: false, replay: false });
-    expect(possible("dead")).toEqual({ cancel: false, force: false, retry: true, replay: true });
-    expect(possible("succeeded")).toEqual({ cancel: false, force: false, retry: false, replay: true });
+  it("offers only possible actions", () => {
+    expect(allowedActions("queued")).toEqual({ cancel: true, force: false, retry: false, replay: false });
+    expect(allowedActions("cancelling")).toEqual({ cancel: false, force: true, retry: false, replay: false });
+    expect(allowedActions("dead")).toEqual({ cancel: false, force: false, retry: true, replay: true });
+    expect(allowedActions("succeeded")).toEqual({ cancel: false, force: false, retry: false, replay: true });
   });
 });
 
 describe("an error", () => {
-  it("is not told twice", () => {
+  it("is shown only once", () => {
     expect(withoutError("It failed at 10:00 in attempt 1 because of KeyError: 'because of it'.")).toBe("It failed at 10:00 in attempt 1.");
     expect(otherReason({ type: "KeyError", message: "x", frame: "shop.mail:send" })).toBeNull();
     expect(otherReason({ type: "KeyError", message: "x", ended: "dead" })).toEqual({ ended: "dead" });
     expect(otherReason({ code: "overlap" })).toEqual({ code: "overlap" });
   });
-  it("has its traceback among the errors of the log", () => {
+  it("has its traceback among the errors in the log", () => {
     expect(levelOf("error", "  File x")).toBe("error");
   });
 });

@@ -1,8 +1,8 @@
-// Secrets: written and never read.
+// The list of secrets. Values are write-only.
 import { useState } from "react";
-import { usePages, useTell } from "../../api/queries.ts";
+import { usePagedQuery, useApiMutation } from "../../api/queries.ts";
 import type { SecretView } from "../../api/schema.gen.ts";
-import { count } from "../../lib/figures.ts";
+import { formatCount } from "../../lib/figures.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Card, PageHead } from "../../ui/Card.tsx";
 import { type Column, DataTable } from "../../ui/DataTable.tsx";
@@ -12,64 +12,64 @@ import { EmptyState, ErrorNote, Loading } from "../../ui/Notes.tsx";
 import { Time } from "../../ui/Time.tsx";
 import { toast } from "../../ui/Toast.tsx";
 
-type Asked = { to: "write"; name: string } | { to: "delete"; name: string } | null;
+type OpenDialog = { action: "write"; name: string } | { action: "delete"; name: string } | null;
 
 export default function SecretsPage() {
-  const secrets = usePages("GET /v1/secrets", { query: { limit: 200 } });
-  const [asked, ask] = useState<Asked>(null);
-  const close = () => ask(null);
+  const secrets = usePagedQuery("GET /v1/secrets", { query: { limit: 200 } });
+  const [dialog, openDialog] = useState<OpenDialog>(null);
+  const close = () => openDialog(null);
   const write = (
-    <Button look="primary" sign="plus" onClick={() => ask({ to: "write", name: "" })}>
-      New secret
+    <Button look="primary" icon="plus" onClick={() => openDialog({ action: "write", name: "" })}>
+      Create secret
     </Button>
   );
   return (
     <>
-      <PageHead title="Secrets" about="Write-only: nobody can read a value back, not even here.">
+      <PageHead title="Secrets" about="Write-only: values cannot be read back.">
         {write}
       </PageHead>
       <Card flush>
-        {secrets.error && <ErrorNote error={secrets.error} retry={secrets.again} />}
+        {secrets.error && <ErrorNote error={secrets.error} retry={secrets.refetch} />}
         {secrets.isPending && !secrets.error ? (
-          <Loading what="the secrets" />
+          <Loading what="secrets" />
         ) : (
           <DataTable
             name="Secrets"
             rows={secrets.rows}
-            columns={columnsOf(ask)}
+            columns={columnsOf(openDialog)}
             rowKey={(secret) => secret.name}
             more={secrets}
             keys
-            foot={count(secrets.rows.length, "secret")}
+            foot={formatCount(secrets.rows.length, "secret")}
             empty={
-              <EmptyState title="There are no secrets." sign="lock" action={write}>
-                Keep passwords and tokens here instead of in payloads, which everybody who may look at jobs can read.
+              <EmptyState title="No secrets" icon="lock" action={write}>
+                Store passwords and tokens here instead of in payloads, which every user who can view jobs can read.
               </EmptyState>
             }
           />
         )}
       </Card>
-      {asked?.to === "write" && <WriteDialog name={asked.name} close={close} />}
-      {asked?.to === "delete" && <DeleteDialog name={asked.name} close={close} />}
+      {dialog?.action === "write" && <WriteDialog name={dialog.name} close={close} />}
+      {dialog?.action === "delete" && <DeleteDialog name={dialog.name} close={close} />}
     </>
   );
 }
 
-function columnsOf(ask: (asked: Asked) => void): Column<SecretView>[] {
+function columnsOf(openDialog: (dialog: OpenDialog) => void): Column<SecretView>[] {
   return [
     { id: "name", head: "Name", cell: (secret) => <span className="table-main mono wrap">{secret.name}</span> },
     { id: "version", head: "Version", num: true, cell: (secret) => secret.version },
-    { id: "written", head: "Written", show: "middle", cell: (secret) => <Time at={secret.updated_at} as="relative" /> },
+    { id: "updated", head: "Updated", show: "middle", cell: (secret) => <Time at={secret.updated_at} as="relative" /> },
     {
       id: "actions",
       head: "",
       num: true,
       cell: (secret) => (
         <>
-          <Button small onClick={() => ask({ to: "write", name: secret.name })} aria-label={`Replace ${secret.name}`}>
+          <Button small onClick={() => openDialog({ action: "write", name: secret.name })} aria-label={`Replace ${secret.name}`}>
             Replace
           </Button>{" "}
-          <Button small look="quiet" onClick={() => ask({ to: "delete", name: secret.name })} aria-label={`Delete ${secret.name}`}>
+          <Button small look="quiet" onClick={() => openDialog({ action: "delete", name: secret.name })} aria-label={`Delete ${secret.name}`}>
             Delete
           </Button>
         </>
@@ -81,10 +81,10 @@ function columnsOf(ask: (asked: Asked) => void): Column<SecretView>[] {
 function WriteDialog({ name: given, close }: { name: string; close: () => void }) {
   const [name, setName] = useState(given);
   const [value, setValue] = useState("");
-  const put = useTell("PUT /v1/secrets/{name}", {
-    spoils: ["GET /v1/secrets"],
-    done: (written) => {
-      toast(`${written.name} is written, as version ${written.version}.`);
+  const put = useApiMutation("PUT /v1/secrets/{name}", {
+    invalidates: ["GET /v1/secrets"],
+    done: (secret) => {
+      toast(`Saved ${secret.name} (version ${secret.version})`);
       close();
     },
   });
@@ -92,29 +92,29 @@ function WriteDialog({ name: given, close }: { name: string; close: () => void }
     <FormDialog
       title={given ? `Replace ${given}` : "New secret"}
       close={close}
-      action="Write"
+      action="Save"
       act={() => put.mutate({ path: { name: name.trim() }, body: { value } })}
       busy={put.isPending}
       error={put.error}
       disabled={name.trim() === "" || value === ""}
     >
       <TextField label="Name" value={name} change={setName} mono disabled={given !== ""} autoFocus={given === ""} hint="For example smtp-password." />
-      <AreaField label="Value" value={value} change={setValue} mono rows={4} autoFocus={given !== ""} hint="It is sealed before it is stored. A new value is a new version." />
+      <AreaField label="Value" value={value} change={setValue} mono rows={4} autoFocus={given !== ""} hint="Encrypted before it is stored. Each new value is a new version." />
     </FormDialog>
   );
 }
 
 function DeleteDialog({ name, close }: { name: string; close: () => void }) {
-  const remove = useTell("DELETE /v1/secrets/{name}", {
-    spoils: ["GET /v1/secrets"],
+  const remove = useApiMutation("DELETE /v1/secrets/{name}", {
+    invalidates: ["GET /v1/secrets"],
     done: () => {
-      toast(`${name} is deleted.`);
+      toast(`Deleted ${name}`);
       close();
     },
   });
   return (
     <ConfirmDialog title={`Delete ${name}?`} close={close} action="Delete" act={() => remove.mutate({ path: { name } })} busy={remove.isPending} error={remove.error}>
-      <p>All its versions are deleted. What needs it will fail from now on.</p>
+      <p>Deletes all versions. Jobs that use the secret will fail.</p>
     </ConfirmDialog>
   );
 }

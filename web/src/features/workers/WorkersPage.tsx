@@ -1,19 +1,19 @@
-// The processes: workers with what they run, schedulers with their shards.
+// The processes: workers with their runs, schedulers with their shards.
 import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
-import { useAsk, useTell } from "../../api/queries.ts";
+import { useApiQuery, useApiMutation } from "../../api/queries.ts";
 import type { WorkerView } from "../../api/schema.gen.ts";
 import { useMay } from "../../api/session.ts";
-import { count } from "../../lib/figures.ts";
-import { changed } from "../../lib/url.ts";
+import { formatCount } from "../../lib/figures.ts";
+import { withQuery } from "../../lib/url.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Card, Gauge, PageHead } from "../../ui/Card.tsx";
 import { type Column, DataTable } from "../../ui/DataTable.tsx";
 import { ConfirmDialog, Dialog } from "../../ui/Dialog.tsx";
 import { CheckField } from "../../ui/Fields.tsx";
 import { Filters } from "../../ui/Filters.tsx";
-import { Answered, EmptyState } from "../../ui/Notes.tsx";
-import { StateBadge } from "../../ui/State.tsx";
+import { QueryView, EmptyState } from "../../ui/Notes.tsx";
+import { StatusBadge } from "../../ui/StatusBadge.tsx";
 import { Duration, Time } from "../../ui/Time.tsx";
 import { toast } from "../../ui/Toast.tsx";
 import { Schedulers } from "./Schedulers.tsx";
@@ -22,9 +22,9 @@ import "./workers.css";
 
 export default function WorkersPage() {
   const [params, setParams] = useSearchParams();
-  const set = (changes: Record<string, string | null>) => setParams(changed(params, changes), { replace: true });
+  const set = (changes: Record<string, string | null>) => setParams(withQuery(params, changes), { replace: true });
   const withDead = params.get("gone") === "yes";
-  const workers = useAsk("GET /v1/workers", { query: withDead ? { with_dead: true } : {} }, { every: 3_000, keep: true });
+  const workers = useApiQuery("GET /v1/workers", { query: withDead ? { with_dead: true } : {} }, { every: 3_000, keepPrevious: true });
   const mayDrain = useMay("POST /v1/workers/{worker_id}/drain");
   const [drained, drain] = useState<WorkerView | null>(null);
   const chosen = workers.data?.data.find((worker) => worker.worker_id === params.get("worker"));
@@ -32,10 +32,10 @@ export default function WorkersPage() {
     <>
       <PageHead title="Workers" />
       <Card flush>
-        <Filters name="Which workers">
-          <CheckField label="Also those that have gone lately" checked={withDead} change={(on) => set({ gone: on ? "yes" : null })} />
+        <Filters name="Worker filters">
+          <CheckField label="Show recently stopped" checked={withDead} change={(on) => set({ gone: on ? "yes" : null })} />
         </Filters>
-        <Answered asked={workers} what="the workers">
+        <QueryView query={workers} what="workers">
           {({ data }) => (
             <DataTable
               name="Workers"
@@ -43,15 +43,15 @@ export default function WorkersPage() {
               columns={columnsOf((worker) => set({ worker: worker.worker_id }), mayDrain ? drain : null)}
               rowKey={(worker) => worker.worker_id}
               keys
-              foot={`${count(data.filter((worker) => worker.is_alive).length, "worker")} alive`}
+              foot={`${formatCount(data.filter((worker) => worker.is_alive).length, "worker")} running`}
               empty={
-                <EmptyState title="No worker is alive." sign="chip">
-                  Nothing runs without one. Start one with <code>rota worker module:app</code>.
+                <EmptyState title="No workers" icon="chip">
+                  Without a worker no run starts. Start one with <code>rota worker module:app</code>.
                 </EmptyState>
               }
             />
           )}
-        </Answered>
+        </QueryView>
       </Card>
       <Schedulers />
       {chosen && <WorkerDialog worker={chosen} close={() => set({ worker: null })} />}
@@ -71,12 +71,12 @@ function columnsOf(open: (worker: WorkerView) => void, drain: ((worker: WorkerVi
         </button>
       ),
     },
-    { id: "state", head: "State", cell: (worker) => <StateBadge state={stateOf(worker)} /> },
-    { id: "busy", head: "Busy", cell: (worker) => <Gauge name={`Slots of ${worker.name}`} value={worker.running} most={worker.slots} /> },
+    { id: "state", head: "Status", cell: (worker) => <StatusBadge status={stateOf(worker)} /> },
+    { id: "busy", head: "Busy slots", cell: (worker) => <Gauge name={`Slots of ${worker.name}`} value={worker.running} max={worker.slots} /> },
     { id: "queues", head: "Queues", show: "middle", cell: (worker) => <Names of={worker.queues} /> },
     { id: "tenants", head: "Tenants", show: "wide", cell: (worker) => <Names of={worker.tenants} /> },
     { id: "kinds", head: "Kinds", show: "wide", cell: (worker) => <Names of={worker.kinds} /> },
-    { id: "up", head: "Up", num: true, show: "wide", cell: (worker) => <Duration start={worker.started_at} end={worker.is_alive ? null : worker.beat_at} /> },
+    { id: "up", head: "Uptime", num: true, show: "wide", cell: (worker) => <Duration start={worker.started_at} end={worker.is_alive ? null : worker.beat_at} /> },
     { id: "beat", head: "Heartbeat", num: true, show: "middle", cell: (worker) => <Time at={worker.beat_at} as="relative" /> },
   ];
   if (drain === null) return columns;
@@ -112,16 +112,16 @@ function Names({ of: names }: { of: readonly string[] }) {
   );
 }
 
-/** What it is running now. */
+/** The active runs of a worker. */
 function WorkerDialog({ worker, close }: { worker: WorkerView; close: () => void }) {
   const query = { worker_id: worker.worker_id, status: ["running" as const, "cancelling" as const], limit: 100 };
-  const runs = useAsk("GET /v1/runs", { query }, { every: 3_000, on: ["run.started", "run.ended"], keep: true });
+  const runs = useApiQuery("GET /v1/runs", { query }, { every: 3_000, on: ["run.started", "run.ended"], keepPrevious: true });
   return (
     <Dialog title={worker.name} close={close} wide>
       <div className="row">
-        <StateBadge state={stateOf(worker)} />
+        <StatusBadge status={stateOf(worker)} />
         <span className="soft">
-          {worker.running} of {worker.slots} slots busy; up since <Time at={worker.started_at} />
+          {worker.running} of {worker.slots} slots busy; started <Time at={worker.started_at} as="relative" />
         </span>
       </div>
       <div className="row">
@@ -131,11 +131,11 @@ function WorkerDialog({ worker, close }: { worker: WorkerView; close: () => void
           </span>
         ))}
       </div>
-      <h3>Running now</h3>
-      <Answered asked={runs} what="its runs">
+      <h3>Active runs</h3>
+      <QueryView query={runs} what="runs">
         {({ data }) =>
           data.length === 0 ? (
-            <p className="soft">It runs nothing of yours at the moment.</p>
+            <p className="soft">No active runs of your tenant</p>
           ) : (
             <ul className="worker-runs">
               {data.map((run) => (
@@ -143,30 +143,30 @@ function WorkerDialog({ worker, close }: { worker: WorkerView; close: () => void
                   <Link href={`/runs/${run.run_id}`} className="grow cut">
                     {run.job_name ?? run.run_id}
                   </Link>
-                  <StateBadge state={run.status} bare />
+                  <StatusBadge status={run.status} bare />
                   <Duration start={run.start_time} end={null} />
                 </li>
               ))}
             </ul>
           )
         }
-      </Answered>
+      </QueryView>
     </Dialog>
   );
 }
 
 function DrainDialog({ worker, close }: { worker: WorkerView; close: () => void }) {
-  const drain = useTell("POST /v1/workers/{worker_id}/drain", {
-    spoils: ["GET /v1/workers"],
+  const drain = useApiMutation("POST /v1/workers/{worker_id}/drain", {
+    invalidates: ["GET /v1/workers"],
     done: () => {
-      toast(`${worker.name} takes no more runs.`);
+      toast(`Draining ${worker.name}`);
       close();
     },
   });
   return (
     <ConfirmDialog title={`Drain ${worker.name}?`} close={close} action="Drain" act={() => drain.mutate({ path: { worker_id: worker.worker_id } })} busy={drain.isPending} error={drain.error}>
-      <p>It takes no more runs and its process ends when those that it has ({worker.running} now) have ended. There is no way back but to start another worker.</p>
-      <p className="soft">If it was started by <code>rota up</code>, the scheduler and this dashboard end with it.</p>
+      <p>The worker finishes its current runs ({worker.running} now), takes no new ones, and stops. This cannot be undone; start another worker instead.</p>
+      <p className="soft">If <code>rota up</code> started it, the scheduler and this dashboard stop as well.</p>
     </ConfirmDialog>
   );
 }

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { ranges, shares, stateOf } from "./model.ts";
 
-test("a worker that has gone does not drain any more", () => {
-  expect(stateOf({ is_alive: false, is_draining: true })).toBe("gone");
+test("a stopped worker is not draining", () => {
+  expect(stateOf({ is_alive: false, is_draining: true })).toBe("stopped");
   expect(stateOf({ is_alive: true, is_draining: true })).toBe("draining");
   expect(stateOf({ is_alive: true, is_draining: false })).toBe("active");
 });
 
-test("numbers that follow each other are one range", () => {
+test("consecutive numbers are one range", () => {
   expect(ranges([3, 1, 2, 7, 9, 10])).toBe("1–3, 7, 9–10");
   expect(ranges([])).toBe("");
 });

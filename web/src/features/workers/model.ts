@@ -1,12 +1,12 @@
-// Workers and shards as they are told. Pure.
+// Formats workers and shards. Pure.
 import type { ShardView, WorkerView } from "../../api/schema.gen.ts";
 
-export function stateOf(worker: Pick<WorkerView, "is_alive" | "is_draining">): "active" | "draining" | "gone" {
-  if (!worker.is_alive) return "gone";
+export function stateOf(worker: Pick<WorkerView, "is_alive" | "is_draining">): "active" | "draining" | "stopped" {
+  if (!worker.is_alive) return "stopped";
   return worker.is_draining ? "draining" : "active";
 }
 
-/** "0–12, 40": numbers that follow each other as ranges. */
+/** "0–12, 40": consecutive numbers as ranges. */
 export function ranges(numbers: readonly number[]): string {
   const parts: string[] = [];
   const sorted = [...numbers].sort((a, b) => a - b);
@@ -19,7 +19,7 @@ export function ranges(numbers: readonly number[]): string {
   return parts.join(", ");
 }
 
-/** Who holds shards, and which nobody holds. */
+/** The schedulers that hold shards, and the shards without a scheduler. */
 export function shares(shards: readonly Pick<ShardView, "shard" | "scheduler">[]): { owners: string[]; orphans: number[] } {
   const owners = [...new Set(shards.flatMap((shard) => shard.scheduler ?? []))].sort();
   return { owners, orphans: shards.filter((shard) => shard.scheduler === null).map((shard) => shard.shard) };

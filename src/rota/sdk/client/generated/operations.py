@@ -1,4 +1,4 @@
-"""The request that each operation of the API makes of its arguments. Room: sdk/client/generated.
+"""Builds the request of each operation of the API from its arguments.
 
 Rendered from src/rota/api by `make generate`; do not edit.
 """
@@ -16,12 +16,16 @@ from msgspec import UNSET, UnsetType
 from rota.sdk.client.generated.schemas import (
     AttemptView,
     AuditView,
-    BackfillPlanned,
+    BackfillEstimate,
     BackfillProgress,
     BackfillView,
-    BulkDone,
+    BulkActionResult,
     BulkFilter,
     CalendarView,
+    CreatedHook,
+    CreatedJob,
+    CreatedJobs,
+    CreatedKey,
     DeadGroupDetail,
     DeadGroups,
     DeclaredCalendar,
@@ -29,24 +33,20 @@ from rota.sdk.client.generated.schemas import (
     Duration,
     EventDraft,
     EventFilter,
-    EventsTaken,
+    EventReceipts,
+    EventReplayResult,
     EventView,
-    Explained,
-    ExternalAnswer,
     ExternalRun,
+    ExternalRunState,
     GraphView,
     Health,
-    HookMade,
     HookView,
     JobChangeView,
     JobCountsView,
     JobDraft,
-    JobMade,
     JobOutcomes,
-    JobsMade,
     JobStatus,
     JobView,
-    KeyMade,
     KeysRevoked,
     KeyView,
     KindView,
@@ -64,12 +64,12 @@ from rota.sdk.client.generated.schemas import (
     QueueView,
     QuotasDraft,
     RateDraft,
-    Replayed,
     RetriesDraft,
     RoleName,
     RunDetail,
+    RunExplanation,
     RunGraphView,
-    RunState,
+    RunStateView,
     RunStatus,
     RunView,
     SchedulerView,
@@ -78,12 +78,12 @@ from rota.sdk.client.generated.schemas import (
     SeriesView,
     ShardView,
     SourceView,
+    StartedRun,
     StatisticsView,
     TaskItem,
     TaskView,
     TenantView,
     TicketView,
-    Triggered,
     UniqueDraft,
     UserView,
     WhoAmI,
@@ -130,60 +130,64 @@ class Operations:
         description: str | UnsetType | None = UNSET,
         unique: UniqueDraft | Mapping[str, Any] | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> ApiRequest[JobMade]:
-        """Make a job.
+    ) -> ApiRequest[CreatedJob]:
+        """Create a job.
 
-        With a time or a cron expression it runs then, otherwise at once. A kind that no live worker
-        serves is accepted, with a warning; so is a secret that there is not, by the name of which
-        the payload calls it (`{{secret:name}}`).
+        The job runs on its schedule; without one it runs at once. If no live worker serves its
+        kind, or if the payload references a secret that does not exist (`{{secret:name}}`), the job
+        is still created and the response contains a warning.
 
         Args:
-            name: Unique in the tenant among jobs that are not deleted.
-            kind: The handler that executes it. Default: the name.
-            job_type: Another name for `kind`, which also knows the names of other schedulers, such
-                as `HTTP_REQUEST`. Default: `kind`.
-            schedule: As in docs/reference/schedules.md. Default: run at once.
-            schedule_type: What the schedule is; refused if the schedule is another. Default:
-                derived from the schedule.
-            schedule_time: Run once, at this time. Short for `schedule.at`. Default: none.
-            cron_expression: Run by this expression. Short for `schedule.cron`. Default: none.
-            timezone: An IANA name for the flat fields. Default: UTC.
-            payload: What the handler is given. Default: null.
-            graph: With the kind `graph`: its steps, as in docs/howto/graphs.md. Default: null.
-            max_retries: Attempts after the first one. Short for `retries.max`. Default: 3.
-            retries: A number of attempts after the first one, or how often and how soon a failed
-                run is tried again. Default: 3.
-            timeout: The longest an attempt may take, at most 24 hours. `none`, or null in JSON, is
-                no limit. Default: 15 minutes.
-            deadline: How long after its due time a run may go on. `none`, or null in JSON, is no
-                limit. Default: no limit.
-            grace: From asking an attempt to stop to ending it by force, at most 10 minutes.
+            name: Name of the job; unique in the tenant among jobs that are not deleted. Default: a
+                name that begins with the kind.
+            kind: Handler that runs the job. Default: the job's name.
+            job_type: Alternative to `kind` that also accepts the names of other schedulers, such as
+                `HTTP_REQUEST`. Default: `kind`.
+            schedule: When the job runs (docs/reference/schedules.md). Default: once, immediately.
+            schedule_type: Type of the schedule; the request is rejected if the schedule has another
+                type. Default: derived from the schedule.
+            schedule_time: Run once, at this time. Shorthand for `schedule.at`. Default: none.
+            cron_expression: Run at the times of this cron expression. Shorthand for
+                `schedule.cron`. Default: none.
+            timezone: IANA time zone of `schedule_time` and `cron_expression`. Default: UTC.
+            payload: Arguments of the handler, any JSON. Default: null.
+            graph: Steps of a job of kind `graph` (docs/howto/graphs.md). Default: null.
+            max_retries: Retries after the first attempt. Shorthand for `retries.max`. Default: 3.
+            retries: How a failed run is retried: the number of retries after the first attempt, or
+                an object with delays. Default: 3.
+            timeout: Time limit of one attempt, at most 24 hours. `none`, or null in JSON, means no
+                limit. Default: 15 minutes.
+            deadline: Time limit of the whole run with all its retries, counted from its due time.
+                `none`, or null in JSON, means no limit. Default: no limit.
+            grace: Time between asking an attempt to stop and killing it, at most 10 minutes.
                 Default: 10 s.
-            guarantee: What happens if a worker is lost. `exactly_once` needs a handler that
-                completes its run in `ctx.transaction()`; other kinds refuse it. Default:
+            guarantee: Delivery guarantee if a worker is lost. `exactly_once` needs a handler that
+                completes its run in `ctx.transaction()`; other kinds reject it. Default:
                 `at_least_once`.
-            target: What its attempts depend on. While it does not answer, runs wait instead of
+            target: Service that the attempts depend on. While it is down, runs wait instead of
                 using up their retries. `none`, or null in JSON, restores the default. Default: the
-                host or the connection of kinds that have one.
-            queue: The workers that serve it. Default: `default`.
-            priority: From 0, which goes first, to 9, or high, medium, normal, low. Default: 5.
-            overlap: What happens when it is due while a run of it is alive. Default: `skip`.
-            keep_first: With `queue_one`: the run that waits stays, the new one is skipped. Default:
-                false.
-            when_queue_paused: What happens when it is due while its queue is paused. Default:
+                host (http) or connection (sql), if the kind has one.
+            queue: Queue that its runs wait in. Default: `default`.
+            priority: Priority from 0 (first) to 9 (last), or high, medium, normal, low. Default: 5.
+            overlap: What to do when the job is due and its previous run is still active. Default:
                 `skip`.
-            limits: Limits that its runs share with others of the same key. Default: none.
-            labels: Names and values of your own, to find it by. Default: none.
-            user_id: Whose job it is, for your own bookkeeping. Default: null.
-            description: What the job is for, in your words; at most 1,000 characters. Default:
-                null.
-            unique: Of equal submissions only one becomes a run. Default: no such rule.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            keep_first: With overlap `queue_one`: keep the waiting run and skip the new one.
+                Default: false.
+            when_queue_paused: What to do when the job is due while its queue is paused. Default:
+                `skip`.
+            limits: Concurrency and rate limits, shared by all runs with the same key. Default:
+                none.
+            labels: Your own names and values, to filter jobs by. Default: none.
+            user_id: Owner of the job, for your own records. Default: null.
+            description: What the job does, at most 1,000 characters. Default: null.
+            unique: Deduplicates submissions with the same key. Default: no deduplication.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
             path="/v1/jobs",
-            response_type=JobMade,
+            response_type=CreatedJob,
             body={
                 "name": name,
                 "kind": kind,
@@ -220,17 +224,18 @@ class Operations:
     @ApiMethod
     def create_jobs(
         self, jobs: Sequence[JobDraft | Mapping[str, Any]], *, idempotency_key: str | None = None
-    ) -> ApiRequest[JobsMade]:
-        """Make up to 1,000 jobs, all or none.
+    ) -> ApiRequest[CreatedJobs]:
+        """Create up to 1,000 jobs, all or none.
 
         Args:
-            jobs: Each as in the operation that makes one.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            jobs: Jobs, each as in `POST /v1/jobs`.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
             path="/v1/jobs/bulk",
-            response_type=JobsMade,
+            response_type=CreatedJobs,
             body={"jobs": jobs},
             repeat="by_key",
             idempotency_key=idempotency_key,
@@ -304,23 +309,25 @@ class Operations:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> ApiRequest[Page[JobView]]:
-        """Jobs, newest first; one-time submissions are where the time is at which they are due.
+        """List jobs, newest first.
+
+        One-time submissions are sorted by their due time.
 
         Args:
             type: `definition` lists jobs that can run more than once, `one_time` lists one-time
-                submissions, `all` lists both. Default: `all` if `status` asks for `pending` or
-                `running`, which are about runs; otherwise `definition`.
-            status: Those in this state; may be given several times. Words of other schedulers are
-                understood, in any case.
-            user_id: Of this user.
-            kind: Of this kind.
-            queue: In this queue.
-            label: As in team:billing.
-            q: Part of the name.
-            created_after: Made at this time or later.
-            created_before: Made before this time.
-            limit: How many of them at most.
-            cursor: `next` of the page before.
+                submissions, `all` lists both. Default: `all` if `status` includes `pending` or
+                `running`, which refer to runs; otherwise `definition`.
+            status: Filter by status (repeatable). Status names of other schedulers are accepted;
+                case is ignored. Default: all.
+            user_id: Filter by user. Default: all.
+            kind: Filter by kind. Default: all.
+            queue: Filter by queue. Default: all.
+            label: Filter by label, as in `team:billing`. Default: all.
+            q: Part of the name. Default: all jobs.
+            created_after: Created at or after this time. Default: any.
+            created_before: Created before this time. Default: any.
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
         """
         return ApiRequest(
             method="GET",
@@ -343,7 +350,7 @@ class Operations:
 
     @ApiMethod
     def get_job(self, job_id: str) -> ApiRequest[JobView]:
-        """One job."""
+        """Get a job."""
         return ApiRequest(
             method="GET", path="/v1/jobs/{}", response_type=JobView, path_arguments=(job_id,)
         )
@@ -381,52 +388,56 @@ class Operations:
         description: str | UnsetType | None = UNSET,
         if_match: int | None = None,
     ) -> ApiRequest[JobView]:
-        """Change a job: only the fields that are given.
+        """Update a job: only the given fields change.
 
-        With `If-Match` it is changed only if it still has that version. A one-time submission can
-        be changed until it starts. A recurring schedule makes it a job with the same id.
+        With `If-Match`, the update succeeds only if the job still has that version. A one-time
+        submission can be updated until it starts. A recurring schedule turns it into a job with the
+        same id.
 
         Args:
-            name: Unique in the tenant among jobs that are not deleted.
-            kind: The handler that executes it. Default: the name.
-            job_type: Another name for `kind`, which also knows the names of other schedulers, such
-                as `HTTP_REQUEST`. Default: `kind`.
-            schedule: As in docs/reference/schedules.md. Default: run at once.
-            schedule_type: What the schedule is; refused if the schedule is another. Default:
-                derived from the schedule.
-            schedule_time: Run once, at this time. Short for `schedule.at`. Default: none.
-            cron_expression: Run by this expression. Short for `schedule.cron`. Default: none.
-            timezone: An IANA name for the flat fields. Default: UTC.
-            payload: What the handler is given. Default: null.
-            graph: With the kind `graph`: its steps, as in docs/howto/graphs.md. Default: null.
-            max_retries: Attempts after the first one. Short for `retries.max`. Default: 3.
-            retries: A number of attempts after the first one, or how often and how soon a failed
-                run is tried again. Default: 3.
-            timeout: The longest an attempt may take, at most 24 hours. `none`, or null in JSON, is
-                no limit. Default: 15 minutes.
-            deadline: How long after its due time a run may go on. `none`, or null in JSON, is no
-                limit. Default: no limit.
-            grace: From asking an attempt to stop to ending it by force, at most 10 minutes.
+            name: Name of the job; unique in the tenant among jobs that are not deleted. Default: a
+                name that begins with the kind.
+            kind: Handler that runs the job. Default: the job's name.
+            job_type: Alternative to `kind` that also accepts the names of other schedulers, such as
+                `HTTP_REQUEST`. Default: `kind`.
+            schedule: When the job runs (docs/reference/schedules.md). Default: once, immediately.
+            schedule_type: Type of the schedule; the request is rejected if the schedule has another
+                type. Default: derived from the schedule.
+            schedule_time: Run once, at this time. Shorthand for `schedule.at`. Default: none.
+            cron_expression: Run at the times of this cron expression. Shorthand for
+                `schedule.cron`. Default: none.
+            timezone: IANA time zone of `schedule_time` and `cron_expression`. Default: UTC.
+            payload: Arguments of the handler, any JSON. Default: null.
+            graph: Steps of a job of kind `graph` (docs/howto/graphs.md). Default: null.
+            max_retries: Retries after the first attempt. Shorthand for `retries.max`. Default: 3.
+            retries: How a failed run is retried: the number of retries after the first attempt, or
+                an object with delays. Default: 3.
+            timeout: Time limit of one attempt, at most 24 hours. `none`, or null in JSON, means no
+                limit. Default: 15 minutes.
+            deadline: Time limit of the whole run with all its retries, counted from its due time.
+                `none`, or null in JSON, means no limit. Default: no limit.
+            grace: Time between asking an attempt to stop and killing it, at most 10 minutes.
                 Default: 10 s.
-            guarantee: What happens if a worker is lost. `exactly_once` needs a handler that
-                completes its run in `ctx.transaction()`; other kinds refuse it. Default:
+            guarantee: Delivery guarantee if a worker is lost. `exactly_once` needs a handler that
+                completes its run in `ctx.transaction()`; other kinds reject it. Default:
                 `at_least_once`.
-            target: What its attempts depend on. While it does not answer, runs wait instead of
+            target: Service that the attempts depend on. While it is down, runs wait instead of
                 using up their retries. `none`, or null in JSON, restores the default. Default: the
-                host or the connection of kinds that have one.
-            queue: The workers that serve it. Default: `default`.
-            priority: From 0, which goes first, to 9, or high, medium, normal, low. Default: 5.
-            overlap: What happens when it is due while a run of it is alive. Default: `skip`.
-            keep_first: With `queue_one`: the run that waits stays, the new one is skipped. Default:
-                false.
-            when_queue_paused: What happens when it is due while its queue is paused. Default:
+                host (http) or connection (sql), if the kind has one.
+            queue: Queue that its runs wait in. Default: `default`.
+            priority: Priority from 0 (first) to 9 (last), or high, medium, normal, low. Default: 5.
+            overlap: What to do when the job is due and its previous run is still active. Default:
                 `skip`.
-            limits: Limits that its runs share with others of the same key. Default: none.
-            labels: Names and values of your own, to find it by. Default: none.
-            user_id: Whose job it is, for your own bookkeeping. Default: null.
-            description: What the job is for, in your words; at most 1,000 characters. Default:
-                null.
-            if_match: Only if this is still its `version`.
+            keep_first: With overlap `queue_one`: keep the waiting run and skip the new one.
+                Default: false.
+            when_queue_paused: What to do when the job is due while its queue is paused. Default:
+                `skip`.
+            limits: Concurrency and rate limits, shared by all runs with the same key. Default:
+                none.
+            labels: Your own names and values, to filter jobs by. Default: none.
+            user_id: Owner of the job, for your own records. Default: null.
+            description: What the job does, at most 1,000 characters. Default: null.
+            if_match: Fail if the current `version` is not this one. Default: no check.
         """
         return ApiRequest(
             method="PUT",
@@ -497,49 +508,52 @@ class Operations:
         description: str | UnsetType | None = UNSET,
         if_match: int | None = None,
     ) -> ApiRequest[JobView]:
-        """The same as PUT.
+        """Update a job, as with PUT.
 
         Args:
-            name: Unique in the tenant among jobs that are not deleted.
-            kind: The handler that executes it. Default: the name.
-            job_type: Another name for `kind`, which also knows the names of other schedulers, such
-                as `HTTP_REQUEST`. Default: `kind`.
-            schedule: As in docs/reference/schedules.md. Default: run at once.
-            schedule_type: What the schedule is; refused if the schedule is another. Default:
-                derived from the schedule.
-            schedule_time: Run once, at this time. Short for `schedule.at`. Default: none.
-            cron_expression: Run by this expression. Short for `schedule.cron`. Default: none.
-            timezone: An IANA name for the flat fields. Default: UTC.
-            payload: What the handler is given. Default: null.
-            graph: With the kind `graph`: its steps, as in docs/howto/graphs.md. Default: null.
-            max_retries: Attempts after the first one. Short for `retries.max`. Default: 3.
-            retries: A number of attempts after the first one, or how often and how soon a failed
-                run is tried again. Default: 3.
-            timeout: The longest an attempt may take, at most 24 hours. `none`, or null in JSON, is
-                no limit. Default: 15 minutes.
-            deadline: How long after its due time a run may go on. `none`, or null in JSON, is no
-                limit. Default: no limit.
-            grace: From asking an attempt to stop to ending it by force, at most 10 minutes.
+            name: Name of the job; unique in the tenant among jobs that are not deleted. Default: a
+                name that begins with the kind.
+            kind: Handler that runs the job. Default: the job's name.
+            job_type: Alternative to `kind` that also accepts the names of other schedulers, such as
+                `HTTP_REQUEST`. Default: `kind`.
+            schedule: When the job runs (docs/reference/schedules.md). Default: once, immediately.
+            schedule_type: Type of the schedule; the request is rejected if the schedule has another
+                type. Default: derived from the schedule.
+            schedule_time: Run once, at this time. Shorthand for `schedule.at`. Default: none.
+            cron_expression: Run at the times of this cron expression. Shorthand for
+                `schedule.cron`. Default: none.
+            timezone: IANA time zone of `schedule_time` and `cron_expression`. Default: UTC.
+            payload: Arguments of the handler, any JSON. Default: null.
+            graph: Steps of a job of kind `graph` (docs/howto/graphs.md). Default: null.
+            max_retries: Retries after the first attempt. Shorthand for `retries.max`. Default: 3.
+            retries: How a failed run is retried: the number of retries after the first attempt, or
+                an object with delays. Default: 3.
+            timeout: Time limit of one attempt, at most 24 hours. `none`, or null in JSON, means no
+                limit. Default: 15 minutes.
+            deadline: Time limit of the whole run with all its retries, counted from its due time.
+                `none`, or null in JSON, means no limit. Default: no limit.
+            grace: Time between asking an attempt to stop and killing it, at most 10 minutes.
                 Default: 10 s.
-            guarantee: What happens if a worker is lost. `exactly_once` needs a handler that
-                completes its run in `ctx.transaction()`; other kinds refuse it. Default:
+            guarantee: Delivery guarantee if a worker is lost. `exactly_once` needs a handler that
+                completes its run in `ctx.transaction()`; other kinds reject it. Default:
                 `at_least_once`.
-            target: What its attempts depend on. While it does not answer, runs wait instead of
+            target: Service that the attempts depend on. While it is down, runs wait instead of
                 using up their retries. `none`, or null in JSON, restores the default. Default: the
-                host or the connection of kinds that have one.
-            queue: The workers that serve it. Default: `default`.
-            priority: From 0, which goes first, to 9, or high, medium, normal, low. Default: 5.
-            overlap: What happens when it is due while a run of it is alive. Default: `skip`.
-            keep_first: With `queue_one`: the run that waits stays, the new one is skipped. Default:
-                false.
-            when_queue_paused: What happens when it is due while its queue is paused. Default:
+                host (http) or connection (sql), if the kind has one.
+            queue: Queue that its runs wait in. Default: `default`.
+            priority: Priority from 0 (first) to 9 (last), or high, medium, normal, low. Default: 5.
+            overlap: What to do when the job is due and its previous run is still active. Default:
                 `skip`.
-            limits: Limits that its runs share with others of the same key. Default: none.
-            labels: Names and values of your own, to find it by. Default: none.
-            user_id: Whose job it is, for your own bookkeeping. Default: null.
-            description: What the job is for, in your words; at most 1,000 characters. Default:
-                null.
-            if_match: Only if this is still its `version`.
+            keep_first: With overlap `queue_one`: keep the waiting run and skip the new one.
+                Default: false.
+            when_queue_paused: What to do when the job is due while its queue is paused. Default:
+                `skip`.
+            limits: Concurrency and rate limits, shared by all runs with the same key. Default:
+                none.
+            labels: Your own names and values, to filter jobs by. Default: none.
+            user_id: Owner of the job, for your own records. Default: null.
+            description: What the job does, at most 1,000 characters. Default: null.
+            if_match: Fail if the current `version` is not this one. Default: no check.
         """
         return ApiRequest(
             method="PATCH",
@@ -610,49 +624,51 @@ class Operations:
         unique: UniqueDraft | Mapping[str, Any] | UnsetType = UNSET,
         if_match: int | None = None,
     ) -> ApiRequest[JobView]:
-        """Make the job of this name, or change it if there is one.
+        """Create or update the job with this name.
 
         Args:
-            kind: The handler that executes it. Default: the name.
-            job_type: Another name for `kind`, which also knows the names of other schedulers, such
-                as `HTTP_REQUEST`. Default: `kind`.
-            schedule: As in docs/reference/schedules.md. Default: run at once.
-            schedule_type: What the schedule is; refused if the schedule is another. Default:
-                derived from the schedule.
-            schedule_time: Run once, at this time. Short for `schedule.at`. Default: none.
-            cron_expression: Run by this expression. Short for `schedule.cron`. Default: none.
-            timezone: An IANA name for the flat fields. Default: UTC.
-            payload: What the handler is given. Default: null.
-            graph: With the kind `graph`: its steps, as in docs/howto/graphs.md. Default: null.
-            max_retries: Attempts after the first one. Short for `retries.max`. Default: 3.
-            retries: A number of attempts after the first one, or how often and how soon a failed
-                run is tried again. Default: 3.
-            timeout: The longest an attempt may take, at most 24 hours. `none`, or null in JSON, is
-                no limit. Default: 15 minutes.
-            deadline: How long after its due time a run may go on. `none`, or null in JSON, is no
-                limit. Default: no limit.
-            grace: From asking an attempt to stop to ending it by force, at most 10 minutes.
+            kind: Handler that runs the job. Default: the job's name.
+            job_type: Alternative to `kind` that also accepts the names of other schedulers, such as
+                `HTTP_REQUEST`. Default: `kind`.
+            schedule: When the job runs (docs/reference/schedules.md). Default: once, immediately.
+            schedule_type: Type of the schedule; the request is rejected if the schedule has another
+                type. Default: derived from the schedule.
+            schedule_time: Run once, at this time. Shorthand for `schedule.at`. Default: none.
+            cron_expression: Run at the times of this cron expression. Shorthand for
+                `schedule.cron`. Default: none.
+            timezone: IANA time zone of `schedule_time` and `cron_expression`. Default: UTC.
+            payload: Arguments of the handler, any JSON. Default: null.
+            graph: Steps of a job of kind `graph` (docs/howto/graphs.md). Default: null.
+            max_retries: Retries after the first attempt. Shorthand for `retries.max`. Default: 3.
+            retries: How a failed run is retried: the number of retries after the first attempt, or
+                an object with delays. Default: 3.
+            timeout: Time limit of one attempt, at most 24 hours. `none`, or null in JSON, means no
+                limit. Default: 15 minutes.
+            deadline: Time limit of the whole run with all its retries, counted from its due time.
+                `none`, or null in JSON, means no limit. Default: no limit.
+            grace: Time between asking an attempt to stop and killing it, at most 10 minutes.
                 Default: 10 s.
-            guarantee: What happens if a worker is lost. `exactly_once` needs a handler that
-                completes its run in `ctx.transaction()`; other kinds refuse it. Default:
+            guarantee: Delivery guarantee if a worker is lost. `exactly_once` needs a handler that
+                completes its run in `ctx.transaction()`; other kinds reject it. Default:
                 `at_least_once`.
-            target: What its attempts depend on. While it does not answer, runs wait instead of
+            target: Service that the attempts depend on. While it is down, runs wait instead of
                 using up their retries. `none`, or null in JSON, restores the default. Default: the
-                host or the connection of kinds that have one.
-            queue: The workers that serve it. Default: `default`.
-            priority: From 0, which goes first, to 9, or high, medium, normal, low. Default: 5.
-            overlap: What happens when it is due while a run of it is alive. Default: `skip`.
-            keep_first: With `queue_one`: the run that waits stays, the new one is skipped. Default:
-                false.
-            when_queue_paused: What happens when it is due while its queue is paused. Default:
+                host (http) or connection (sql), if the kind has one.
+            queue: Queue that its runs wait in. Default: `default`.
+            priority: Priority from 0 (first) to 9 (last), or high, medium, normal, low. Default: 5.
+            overlap: What to do when the job is due and its previous run is still active. Default:
                 `skip`.
-            limits: Limits that its runs share with others of the same key. Default: none.
-            labels: Names and values of your own, to find it by. Default: none.
-            user_id: Whose job it is, for your own bookkeeping. Default: null.
-            description: What the job is for, in your words; at most 1,000 characters. Default:
-                null.
-            unique: Of equal submissions only one becomes a run. Default: no such rule.
-            if_match: Only if this is still its `version`.
+            keep_first: With overlap `queue_one`: keep the waiting run and skip the new one.
+                Default: false.
+            when_queue_paused: What to do when the job is due while its queue is paused. Default:
+                `skip`.
+            limits: Concurrency and rate limits, shared by all runs with the same key. Default:
+                none.
+            labels: Your own names and values, to filter jobs by. Default: none.
+            user_id: Owner of the job, for your own records. Default: null.
+            description: What the job does, at most 1,000 characters. Default: null.
+            unique: Deduplicates submissions with the same key. Default: no deduplication.
+            if_match: Fail if the current `version` is not this one. Default: no check.
         """
         return ApiRequest(
             method="PUT",
@@ -692,7 +708,7 @@ class Operations:
 
     @ApiMethod
     def get_job_by_name(self, name: str) -> ApiRequest[JobView]:
-        """The job of this name."""
+        """Get a job by name."""
         return ApiRequest(
             method="GET", path="/v1/jobs/by-name/{}", response_type=JobView, path_arguments=(name,)
         )
@@ -705,14 +721,16 @@ class Operations:
         reason: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
     ) -> ApiRequest[JobView]:
-        """Fire no more ticks until it is resumed; runs that exist go on.
+        """Pause a job.
 
-        Ticks that were due before the pause, because no scheduler was there, are decided first, as
-        `misfire.on_outage` says.
+        It fires no ticks until it is resumed; existing runs continue. Ticks that were due before
+        the pause but not fired, because no scheduler ran, are handled first, as `misfire.on_outage`
+        says.
 
         Args:
-            reason: Why, for whoever finds it paused.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            reason: Reason, shown with the paused job. Default: none.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
@@ -733,11 +751,15 @@ class Operations:
         missed: Literal["skip", "once", "all"] | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
     ) -> ApiRequest[JobView]:
-        """Go on. What was missed meanwhile runs or is recorded as its schedule says, or as asked.
+        """Resume a job.
+
+        Ticks missed during the pause run or are recorded as `missed` says.
 
         Args:
-            missed: Whether ticks missed in the pause run: none, one, or each.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            missed: Which missed ticks to run: none, one, or all. Default: the misfire policy of the
+                schedule.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
@@ -759,23 +781,24 @@ class Operations:
         priority: Priority | UnsetType | None = UNSET,
         overlap: OverlapName | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> ApiRequest[Triggered]:
-        """Run it past its schedule, with its own payload or another.
+    ) -> ApiRequest[StartedRun]:
+        """Run a job now, regardless of its schedule.
 
-        A one-time submission that waits for its time becomes due. One that ran already runs again:
-        the new run has the same `job_id`. The run is accepted (202) and starts when a worker is
-        free; `GET /v1/runs/{run_id}` follows it.
+        A waiting one-time submission becomes due. A submission that has already run runs again: the
+        new run has the same `find_job_id`. The run is accepted (202) and starts when a worker is
+        free; poll `GET /v1/runs/{run_id}` for its state.
 
         Args:
-            payload: Instead of the job's own.
-            priority: Instead of the job's own.
-            overlap: Instead of the job's own.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            payload: Payload of the run. Default: the job's payload.
+            priority: Priority of the run. Default: the job's priority.
+            overlap: What to do if the previous run is still active. Default: the job's policy.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
             path="/v1/jobs/{}/runNow",
-            response_type=Triggered,
+            response_type=StartedRun,
             path_arguments=(job_id,),
             body={"payload": payload, "priority": priority, "overlap": overlap},
             body_required=False,
@@ -785,7 +808,7 @@ class Operations:
 
     @ApiMethod
     def get_job_status(self, job_id: str) -> ApiRequest[JobStatus]:
-        """How it stands: its newest run, and why it waits if it does."""
+        """Get the status of a job: its newest run, and why it waits."""
         return ApiRequest(
             method="GET",
             path="/v1/jobs/{}/status",
@@ -804,14 +827,14 @@ class Operations:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> ApiRequest[Page[RunView]]:
-        """Its runs, newest first.
+        """List the runs of a job, newest first.
 
         Args:
-            status: Those in this state; may be given several times. Words of other schedulers are
-                understood, in any case.
-            trigger: Made by this: `tick` for those of the schedule. Default: any.
-            limit: How many of them at most.
-            cursor: `next` of the page before.
+            status: Filter by status (repeatable). Status names of other schedulers are accepted;
+                case is ignored. Default: all.
+            trigger: Filter by trigger; `tick` is the schedule. Default: all.
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
         """
         return ApiRequest(
             method="GET",
@@ -825,14 +848,14 @@ class Operations:
     def list_job_changes(
         self, job_id: str, *, limit: int | None = None, cursor: str | None = None
     ) -> ApiRequest[Page[JobChangeView]]:
-        """Changes of a job, latest first: created, updated, paused, resumed, deleted.
+        """List the changes of a job, newest first: created, updated, paused, resumed, deleted.
 
-        Each names its author, its origin and, for an update, the fields that differ. The changes of
-        a deleted job stay as long as the audit log does.
+        Each change names its author, its origin and, for an update, the changed fields. The changes
+        of a deleted job are kept as long as the audit log.
 
         Args:
-            limit: How many of them at most.
-            cursor: `next` of the page before.
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
         """
         return ApiRequest(
             method="GET",
@@ -846,13 +869,13 @@ class Operations:
     def list_outcomes(
         self, *, job_id: Sequence[str] | None = None, each: int | None = None
     ) -> ApiRequest[Page[JobOutcomes]]:
-        """How the last runs of several jobs went: what runs, how it ended, or why there was none.
+        """List the recent runs of several jobs: running, ended, or skipped with the reason.
 
-        In the order in which the jobs are named; one that is not there has no runs.
+        The jobs are in the order of the query; a job that does not exist has no runs.
 
         Args:
-            job_id: Of this job; may be given up to 50 times.
-            each: How many of each job at most.
+            job_id: Jobs to list (repeatable, up to 50). Default: none.
+            each: Maximum runs per job. Default: 20.
         """
         return ApiRequest(
             method="GET",
@@ -875,19 +898,21 @@ class Operations:
         dry_run: bool | UnsetType = UNSET,
         idempotency_key: str | None = None,
     ) -> ApiRequest[BackfillView]:
-        """Make runs for ticks of a past range, all at once; a dry run only counts them.
+        """Create the runs of a past range at once.
 
-        At most 1,000 runs; `POST /v1/jobs/{job_id}/backfills` is for ranges of any length.
+        Creates at most 1,000 runs; for longer ranges use `POST /v1/jobs/{job_id}/backfills`. A dry
+        run only counts the ticks.
 
         Args:
-            since: The first tick that counts.
-            until: Ticks before this time count; it may not lie in the future.
-            only: Ticks that never ran, or each of them again.
-            priority: Of the runs that are made; `low` unless it is said.
-            at_once: How many of them may run at a time.
-            name: With `all`: each name runs every tick once.
-            dry_run: Only count.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            since: Start of the range (inclusive).
+            until: End of the range (exclusive); not in the future.
+            only: Run ticks that never ran, or all ticks again. Default: `missing`.
+            priority: Priority of the runs. Default: `low`.
+            at_once: Maximum concurrent runs of the backfill. Default: 4.
+            name: With `all`, each name runs every tick once. Default: `backfill`.
+            dry_run: Only count the ticks. Default: `false`.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
@@ -921,27 +946,29 @@ class Operations:
         payload: Any | UnsetType = UNSET,
         dry_run: bool | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> ApiRequest[BackfillPlanned]:
-        """Begin to make runs for a past range of any length (201), or only count them (200).
+    ) -> ApiRequest[BackfillEstimate]:
+        """Create a backfill of a past range of any length (201), or count its ticks (200).
 
-        A node makes the runs little by little; `GET /v1/backfills/{backfill_id}` tells how far it
-        is. A job has one at a time.
+        A background service creates the runs step by step; `GET /v1/backfills/{backfill_id}` shows
+        the progress. A job has one backfill at a time.
 
         Args:
-            since: The first tick that counts.
-            until: Ticks before this time count; it may not lie in the future.
-            only: Ticks that never ran, those whose runs failed, or each of them again.
-            order: Which of them run first.
-            at_once: How many of them may run at a time.
-            priority: Of the runs that are made; `low` unless it is said.
-            payload: Of the runs, instead of the job's.
-            dry_run: Only count.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            since: Start of the range (inclusive).
+            until: End of the range (exclusive); not in the future.
+            only: Which ticks to run: those that never ran, those whose runs failed, or all.
+                Default: `missing`.
+            order: Which ticks run first. Default: `oldest`.
+            at_once: Maximum concurrent runs of the backfill. Default: 4.
+            priority: Priority of the runs. Default: `low`.
+            payload: Payload of the runs. Default: the job's payload.
+            dry_run: Only count the ticks. Default: `false`.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
             path="/v1/jobs/{}/backfills",
-            response_type=BackfillPlanned,
+            response_type=BackfillEstimate,
             path_arguments=(job_id,),
             body={
                 "since": since,
@@ -963,13 +990,12 @@ class Operations:
     ) -> ApiRequest[None]:
         """Delete a job and cancel its runs, or cancel a one-time submission.
 
-        Runs that wait end at once. The workers of runs that are being executed are asked to stop
-        them, unless `running=keep`. The run of a submission stays in history, with the submission's
-        id.
+        Waiting runs end at once. Workers are asked to stop running ones, unless `running=keep`. The
+        run of a submission stays in the history, with the submission's id.
 
         Args:
-            running: What happens to runs that are being executed: their workers are asked to stop
-                them, or they go on (`keep`; `leave` is an older word for it). Default: `cancel`.
+            running: What happens to running runs: `cancel` asks their workers to stop them, `keep`
+                lets them finish (`leave` is an older name for it). Default: `cancel`.
         """
         return ApiRequest(
             method="DELETE",
@@ -980,30 +1006,6 @@ class Operations:
         )
 
     @ApiMethod
-    def get_load(
-        self,
-        *,
-        since: Moment | None = None,
-        until: Moment | None = None,
-        bucket: Literal["minute", "hour"] | None = None,
-    ) -> ApiRequest[LoadView]:
-        """How many ticks of all your jobs fall into each minute or hour to come.
-
-        Ask for one minute to see whose they are.
-
-        Args:
-            since: Now unless it is said.
-            until: A day after `since` unless it is said, 35 days at most.
-            bucket: How wide a part is; a week of minutes at most.
-        """
-        return ApiRequest(
-            method="GET",
-            path="/v1/schedules/load",
-            response_type=LoadView,
-            query={"since": since, "until": until, "bucket": bucket},
-        )
-
-    @ApiMethod
     def preview_schedule(
         self,
         *,
@@ -1011,18 +1013,43 @@ class Operations:
         count: int | UnsetType = UNSET,
         viewer: str | UnsetType | None = UNSET,
     ) -> ApiRequest[PreviewView]:
-        """What a schedule will do: in words, its next times, and what daylight saving does to them.
+        """Preview a schedule: its description, its next times and the effects of daylight saving.
 
         Args:
-            schedule: A schedule in the form of docs/reference/schedules.md.
-            count: How many of the next times to show.
-            viewer: The zone of whoever looks, an IANA name; each time is shown in it as well.
+            schedule: A schedule; see docs/reference/schedules.md.
+            count: Number of next times to show. Default: 10.
+            viewer: IANA time zone of the viewer; each time is also shown in it. Default: the zone
+                of the schedule.
         """
         return ApiRequest(
             method="POST",
             path="/v1/schedules/preview",
             response_type=PreviewView,
             body={"schedule": schedule, "count": count, "viewer": viewer},
+        )
+
+    @ApiMethod
+    def get_load(
+        self,
+        *,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        bucket: Literal["minute", "hour"] | None = None,
+    ) -> ApiRequest[LoadView]:
+        """Count the upcoming ticks of all jobs by minute or hour.
+
+        Request a single minute to see which jobs its ticks belong to.
+
+        Args:
+            since: Start of the range. Default: now.
+            until: End of the range, at most 35 days after `since`. Default: a day after `since`.
+            bucket: Bucket width; at most a week by minute. Default: `minute`.
+        """
+        return ApiRequest(
+            method="GET",
+            path="/v1/schedules/load",
+            response_type=LoadView,
+            query={"since": since, "until": until, "bucket": bucket},
         )
 
     @ApiMethod
@@ -1036,13 +1063,13 @@ class Operations:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> ApiRequest[Page[BackfillProgress]]:
-        """Backfills, the newest first.
+        """List backfills, newest first.
 
         Args:
-            status: Those in this state; may be given several times.
-            job_id: Of this job.
-            limit: How many of them at most.
-            cursor: `next` of the page before.
+            status: Filter by status (repeatable). Default: all.
+            job_id: Filter by job. Default: all.
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
         """
         return ApiRequest(
             method="GET",
@@ -1053,7 +1080,7 @@ class Operations:
 
     @ApiMethod
     def get_backfill(self, backfill_id: str) -> ApiRequest[BackfillProgress]:
-        """One backfill: how far it is, and when it will be done."""
+        """Get a backfill with its progress and its expected end."""
         return ApiRequest(
             method="GET",
             path="/v1/backfills/{}",
@@ -1065,10 +1092,13 @@ class Operations:
     def pause_backfill(
         self, backfill_id: str, *, idempotency_key: str | None = None
     ) -> ApiRequest[BackfillProgress]:
-        """Start no more of its runs; those that run may finish.
+        """Pause a backfill.
+
+        No more of its runs start; running ones may finish.
 
         Args:
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
@@ -1083,10 +1113,11 @@ class Operations:
     def resume_backfill(
         self, backfill_id: str, *, idempotency_key: str | None = None
     ) -> ApiRequest[BackfillProgress]:
-        """Let a paused backfill go on.
+        """Resume a paused backfill.
 
         Args:
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
@@ -1106,14 +1137,16 @@ class Operations:
         reason: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
     ) -> ApiRequest[BackfillProgress]:
-        """Make no more runs and cancel those that wait; what runs may finish, or is cancelled too.
+        """Cancel a backfill.
 
-        It is `cancelling` until the last of its runs has ended.
+        No more runs are created and waiting ones are cancelled; running ones may finish or are
+        cancelled too. The backfill is `cancelling` until its last run has ended.
 
         Args:
-            running: What becomes of runs that are at work.
-            reason: Why, for whoever asks later.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            running: What happens to running runs. Default: `finish`.
+            reason: Reason, shown with the backfill. Default: none.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
@@ -1135,17 +1168,17 @@ class Operations:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> ApiRequest[Page[TaskItem]]:
-        """List tasks by kind, with their load and their last hour.
+        """List tasks by kind, with their load and the figures of the last hour.
 
         A task is a kind of work that workers serve for your tenant, or that your jobs and runs
         name. A task with `workers` 0 has no live worker: its runs wait. Graphs are jobs, not tasks.
 
         Args:
-            q: Part of the kind or of the description, in any case. Default: all.
-            served: `true`: tasks that a live worker serves; `false`: those that no live worker
-                serves. Default: both.
-            limit: How many of them at most.
-            cursor: `next` of the page before.
+            q: Part of the kind or description; case is ignored. Default: all.
+            served: `true`: tasks that a live worker serves; `false`: tasks without a live worker.
+                Default: both.
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
         """
         return ApiRequest(
             method="GET",
@@ -1158,11 +1191,11 @@ class Operations:
     def get_task(
         self, kind: str, *, window: Literal["1h", "24h", "7d", "30d"] | None = None
     ) -> ApiRequest[TaskView]:
-        """Show a task: what it does, who serves it, and how its runs fare.
+        """Get a task with its description, workers and figures.
 
         Args:
-            window: How far the figures go back: the last hour by minutes, 24 hours or 7 days by
-                hours, 30 days by days. Default: `24h`.
+            window: Period of the figures: the last hour by minute, 24 hours or 7 days by hour, 30
+                days by day. Default: `24h`.
         """
         return ApiRequest(
             method="GET",
@@ -1180,14 +1213,14 @@ class Operations:
         jobs: Sequence[DeclaredJob | Mapping[str, Any]],
         calendars: Sequence[DeclaredCalendar | Mapping[str, Any]] | UnsetType = UNSET,
     ) -> ApiRequest[PlanView]:
-        """What applying the jobs of a project would change, and which of its next runs move.
+        """Plan a manifest: show what applying it would change, and which next runs move.
 
-        Changes nothing. Jobs of the project that are not declared are shown as `prune`.
+        Changes nothing. Jobs of the project that are not declared appear as `prune`.
 
         Args:
-            project: Whose jobs these are; kept in their label `rota.project`.
-            jobs: All that the project is to have.
-            calendars: Calendars of the tenant, made or replaced; none is ever deleted.
+            project: Name of the project, stored in the label `rota.project`.
+            jobs: All jobs of the project.
+            calendars: Calendars to create or replace; none is deleted. Default: none.
         """
         return ApiRequest(
             method="POST",
@@ -1208,19 +1241,21 @@ class Operations:
         seen_calendars: Mapping[str, int] | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
     ) -> ApiRequest[PlanView]:
-        """Make the jobs of a project what is declared: all of it, or nothing.
+        """Apply a manifest: make the jobs of a project match it, all or none.
 
-        With the `seen` of a plan it is refused if anything is not as the plan saw it. Answers what
-        was done.
+        With `seen` of a plan, the call is refused if anything has changed since. Returns the
+        changes made.
 
         Args:
-            project: Whose jobs these are; kept in their label `rota.project`.
-            jobs: All that the project is to have.
-            calendars: Calendars of the tenant, made or replaced; none is ever deleted.
-            prune: Delete the jobs of the project that are not declared.
-            seen: `seen` of the plan: refused if a job has another version by now.
-            seen_calendars: The same for calendars.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            project: Name of the project, stored in the label `rota.project`.
+            jobs: All jobs of the project.
+            calendars: Calendars to create or replace; none is deleted. Default: none.
+            prune: Delete jobs of the project that are not declared. Default: `false`.
+            seen: `seen` of the plan; refused if a job has changed since. Default: not checked.
+            seen_calendars: `seen_calendars` of the plan; refused if a calendar has changed since.
+                Default: not checked.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
@@ -1253,20 +1288,22 @@ class Operations:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> ApiRequest[Page[RunView]]:
-        """Runs, newest first; a page may be short and still have a next one.
+        """List runs, newest first.
+
+        A page may be shorter than its limit and still have a next one.
 
         Args:
-            status: Those in this state; may be given several times. Words of other schedulers are
-                understood, in any case.
-            job_id: Of this job.
-            kind: Of this kind.
-            queue: In this queue.
-            worker_id: Executed last by this worker: its id or its name.
-            graph_run_id: Steps of this graph run.
-            created_after: Made at this time or later.
-            created_before: Made before this time.
-            limit: How many of them at most.
-            cursor: `next` of the page before.
+            status: Filter by status (repeatable). Status names of other schedulers are accepted;
+                case is ignored. Default: all.
+            job_id: Filter by job. Default: all.
+            kind: Filter by kind. Default: all.
+            queue: Filter by queue. Default: all.
+            worker_id: Filter by the worker of the last attempt: its id or name. Default: all.
+            graph_run_id: Filter by graph run: its steps. Default: all.
+            created_after: Created at or after this time. Default: any.
+            created_before: Created before this time. Default: any.
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
         """
         return ApiRequest(
             method="GET",
@@ -1295,16 +1332,16 @@ class Operations:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> ApiRequest[Page[RunView]]:
-        """The runs that a worker executes or executed last.
+        """List the runs whose current or last attempt is on a worker.
 
-        `GET /v1/job/executions` is the same.
+        `GET /v1/job/executions` is an alias.
 
         Args:
-            worker_id: A worker: its id or its name.
-            status: Those in this state; may be given several times. Words of other schedulers are
-                understood, in any case.
-            limit: How many of them at most.
-            cursor: `next` of the page before.
+            worker_id: Id or name of a worker.
+            status: Filter by status (repeatable). Status names of other schedulers are accepted;
+                case is ignored. Default: all.
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
         """
         return ApiRequest(
             method="GET",
@@ -1315,14 +1352,14 @@ class Operations:
 
     @ApiMethod
     def get_run(self, run_id: str) -> ApiRequest[RunDetail]:
-        """One run, with its payload and its result."""
+        """Get a run with its payload and its result."""
         return ApiRequest(
             method="GET", path="/v1/runs/{}", response_type=RunDetail, path_arguments=(run_id,)
         )
 
     @ApiMethod
     def list_attempts(self, run_id: str) -> ApiRequest[Page[AttemptView]]:
-        """Every attempt of a run, the first one first."""
+        """List the attempts of a run, oldest first."""
         return ApiRequest(
             method="GET",
             path="/v1/runs/{}/attempts",
@@ -1331,12 +1368,12 @@ class Operations:
         )
 
     @ApiMethod
-    def explain_run(self, run_id: str) -> ApiRequest[Explained]:
-        """Why it waits, or what became of it, in one sentence."""
+    def explain_run(self, run_id: str) -> ApiRequest[RunExplanation]:
+        """Explain in one sentence why a run waits or how it ended."""
         return ApiRequest(
             method="GET",
             path="/v1/runs/{}/explain",
-            response_type=Explained,
+            response_type=RunExplanation,
             path_arguments=(run_id,),
         )
 
@@ -1348,18 +1385,21 @@ class Operations:
         reason: str | UnsetType | None = UNSET,
         force: bool | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> ApiRequest[RunState]:
-        """Cancel a run: at once if it waits; if it runs, its worker is asked to stop it (202).
+    ) -> ApiRequest[RunStateView]:
+        """Cancel a run.
+
+        A waiting run ends at once. For a running one, the worker is asked to stop it (202).
 
         Args:
-            reason: Why, for whoever asks later.
-            force: End it now, whatever its worker does.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            reason: Reason, shown with the run. Default: none.
+            force: End the run now without waiting for its worker. Default: `false`.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
             path="/v1/runs/{}/cancel",
-            response_type=RunState,
+            response_type=RunStateView,
             path_arguments=(run_id,),
             body={"reason": reason, "force": force},
             body_required=False,
@@ -1368,18 +1408,21 @@ class Operations:
         )
 
     @ApiMethod
-    def retry_run(self, run_id: str, *, idempotency_key: str | None = None) -> ApiRequest[RunState]:
-        """Run a dead, lost or cancelled run again under its id, with what it ran with.
+    def retry_run(
+        self, run_id: str, *, idempotency_key: str | None = None
+    ) -> ApiRequest[RunStateView]:
+        """Retry a dead, lost or cancelled run under the same run id.
 
-        Changes of the job since then have no effect on it.
+        It keeps its original payload and policy; later changes of the job have no effect.
 
         Args:
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
             path="/v1/runs/{}/retry",
-            response_type=RunState,
+            response_type=RunStateView,
             path_arguments=(run_id,),
             repeat="by_key",
             idempotency_key=idempotency_key,
@@ -1388,20 +1431,21 @@ class Operations:
     @ApiMethod
     def replay_run(
         self, run_id: str, *, payload: Any | UnsetType = UNSET, idempotency_key: str | None = None
-    ) -> ApiRequest[Triggered]:
-        """Make a new run of what a finished run ran with: kind, queue, policy and payload.
+    ) -> ApiRequest[StartedRun]:
+        """Replay a finished run as a new run.
 
-        Changes of the job since then have no effect on it. Give `payload` to replay with another
-        one.
+        The new run has the kind, queue, policy and payload of the finished one; later changes of
+        the job have no effect. Set `payload` to use a different payload.
 
         Args:
-            payload: A payload to use instead. Default: the payload that the run used.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            payload: Payload of the new run. Default: the payload of the replayed run.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
             path="/v1/runs/{}/replay",
-            response_type=Triggered,
+            response_type=StartedRun,
             path_arguments=(run_id,),
             body={"payload": payload},
             body_required=False,
@@ -1417,19 +1461,23 @@ class Operations:
         dry_run: bool | UnsetType = UNSET,
         token: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> ApiRequest[BulkDone]:
-        """Cancel many runs: a dry run answers how many, and the token to do it.
+    ) -> ApiRequest[BulkActionResult]:
+        """Cancel many runs.
+
+        A dry run returns the count and a confirmation token.
 
         Args:
-            filter: Which runs; at least one of its fields must be said.
-            dry_run: Only count them, and answer the token to do it.
-            token: The token of a dry run with the same filter.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            filter: Selects runs; at least one field is required.
+            dry_run: Only count, and return a confirmation token. Default: `false`.
+            token: Token of a dry run with the same filter; required unless `dry_run`. Default:
+                none.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
             path="/v1/runs/bulk-cancel",
-            response_type=BulkDone,
+            response_type=BulkActionResult,
             body={"filter": filter, "dry_run": dry_run, "token": token},
             repeat="by_key",
             idempotency_key=idempotency_key,
@@ -1445,16 +1493,18 @@ class Operations:
         labels: Mapping[str, str] | UnsetType = UNSET,
         idempotency_key: str | None = None,
     ) -> ApiRequest[ExternalRun]:
-        """Begin a run that the caller carries out: it is running from now on.
+        """Start an external run, which the caller executes.
 
-        The caller tells of it at least once in `lease_seconds`, and ends it.
+        The run is `running` at once. The caller reports at least once every `lease_seconds`, and
+        ends the run.
 
         Args:
-            job: Of which job; made, with the kind `exec`, if need be.
-            host: Where it is, to find the process by.
-            payload: What it does, for whoever looks.
-            labels: Of the job, if it is made.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            job: Name of the job; created with the kind `exec` if missing.
+            host: Host on which the process runs.
+            payload: Description of the work. Default: none.
+            labels: Labels of the job, if it is created. Default: none.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
@@ -1472,17 +1522,18 @@ class Operations:
         *,
         output: Sequence[OutputPiece | Mapping[str, Any]] | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> ApiRequest[ExternalAnswer]:
-        """Say that it goes on, and what it wrote.
+    ) -> ApiRequest[ExternalRunState]:
+        """Report that an external run continues, with its new output.
 
         Args:
-            output: What it wrote since the last time.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            output: Output since the last report. Default: none.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
             path="/v1/runs/{}/external",
-            response_type=ExternalAnswer,
+            response_type=ExternalRunState,
             path_arguments=(run_id,),
             body={"output": output},
             repeat="by_key",
@@ -1498,19 +1549,20 @@ class Operations:
         output: Sequence[OutputPiece | Mapping[str, Any]] | UnsetType = UNSET,
         why: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> ApiRequest[ExternalAnswer]:
-        """Say how it ended.
+    ) -> ApiRequest[ExternalRunState]:
+        """End an external run with its exit code.
 
         Args:
-            exit_code: 0 is success, anything else is not.
-            output: What it wrote since the last time.
-            why: What went wrong; the exit code unless it is said.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            exit_code: 0 is success, any other value is a failure.
+            output: Output since the last report. Default: none.
+            why: Error message. Default: the exit code.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
             path="/v1/runs/{}/external/end",
-            response_type=ExternalAnswer,
+            response_type=ExternalRunState,
             path_arguments=(run_id,),
             body={"output": output, "exit_code": exit_code, "why": why},
             repeat="by_key",
@@ -1521,11 +1573,11 @@ class Operations:
     def get_logs(
         self, run_id: str, *, after: str | None = None, limit: int | None = None
     ) -> ApiRequest[Logs]:
-        """What its attempts wrote, in order; `follow_logs` goes on as they come.
+        """Get the output of a run in order; `follow_logs` streams new lines.
 
         Args:
-            after: `cursor` of the page before.
-            limit: How many pieces at most.
+            after: `cursor` of the previous page. Default: the first page.
+            limit: Maximum pieces per page. Default: 500.
         """
         return ApiRequest(
             method="GET",
@@ -1537,7 +1589,7 @@ class Operations:
 
     @ApiMethod
     def get_graph(self, job_id: str) -> ApiRequest[GraphView]:
-        """The graph of a job."""
+        """Get the graph of a job."""
         return ApiRequest(
             method="GET",
             path="/v1/jobs/{}/graph",
@@ -1547,7 +1599,7 @@ class Operations:
 
     @ApiMethod
     def get_run_graph(self, run_id: str) -> ApiRequest[RunGraphView]:
-        """A graph run with every step: its state, its run, its times, and how far its maps are."""
+        """Get a graph run with the state, run, times and map progress of every step."""
         return ApiRequest(
             method="GET",
             path="/v1/runs/{}/graph",
@@ -1565,14 +1617,16 @@ class Operations:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> ApiRequest[Page[RunView]]:
-        """The members of a map in their order; a page may be short and still have a next one.
+        """List the members of a map in order.
+
+        A page may be shorter than its limit and still have a next one.
 
         Args:
-            step: The name of the map.
-            status: Those in this state; may be given several times. Words of other schedulers are
-                understood, in any case.
-            limit: How many of them at most.
-            cursor: `next` of the page before.
+            step: Name of the map step.
+            status: Filter by status (repeatable). Status names of other schedulers are accepted;
+                case is ignored. Default: all.
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
         """
         return ApiRequest(
             method="GET",
@@ -1585,32 +1639,40 @@ class Operations:
     @ApiMethod
     def retry_run_graph(
         self, run_id: str, *, idempotency_key: str | None = None
-    ) -> ApiRequest[RunState]:
-        """Let a graph run that ended go on from its failed steps; what succeeded is not done again.
+    ) -> ApiRequest[RunStateView]:
+        """Retry the failed steps of a finished graph run.
+
+        Steps that succeeded do not run again.
 
         Args:
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
             path="/v1/runs/{}/retryFailed",
-            response_type=RunState,
+            response_type=RunStateView,
             path_arguments=(run_id,),
             repeat="by_key",
             idempotency_key=idempotency_key,
         )
 
     @ApiMethod
-    def pause_run(self, run_id: str, *, idempotency_key: str | None = None) -> ApiRequest[RunState]:
-        """Let a graph run start no more steps; those that run go on.
+    def pause_run(
+        self, run_id: str, *, idempotency_key: str | None = None
+    ) -> ApiRequest[RunStateView]:
+        """Pause a graph run.
+
+        No more steps start; running ones continue.
 
         Args:
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
             path="/v1/runs/{}/pause",
-            response_type=RunState,
+            response_type=RunStateView,
             path_arguments=(run_id,),
             repeat="by_key",
             idempotency_key=idempotency_key,
@@ -1619,16 +1681,17 @@ class Operations:
     @ApiMethod
     def resume_run(
         self, run_id: str, *, idempotency_key: str | None = None
-    ) -> ApiRequest[RunState]:
-        """Let a paused graph run go on.
+    ) -> ApiRequest[RunStateView]:
+        """Resume a paused graph run.
 
         Args:
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
             path="/v1/runs/{}/resume",
-            response_type=RunState,
+            response_type=RunStateView,
             path_arguments=(run_id,),
             repeat="by_key",
             idempotency_key=idempotency_key,
@@ -1652,22 +1715,22 @@ class Operations:
         ended_after: Moment | None = None,
         ended_before: Moment | None = None,
     ) -> ApiRequest[Page[RunView]]:
-        """Runs that need somebody to look: dead, lost or quarantined.
+        """List dead letters: runs that are dead, lost or quarantined.
 
         Args:
-            status: Those in this state; may be given several times. Words of other schedulers are
-                understood, in any case.
-            job_id: Of this job.
-            kind: Of this kind.
-            queue: In this queue.
-            worker_id: Executed last by this worker: its id or its name.
-            graph_run_id: Steps of this graph run.
-            created_after: Made at this time or later.
-            created_before: Made before this time.
-            limit: How many of them at most.
-            cursor: `next` of the page before.
-            fingerprint: Dead letters with this fingerprint of their error. Default: any.
-            ended_after: Ended at this time or later. Default: any.
+            status: Filter by status (repeatable). Status names of other schedulers are accepted;
+                case is ignored. Default: all.
+            job_id: Filter by job. Default: all.
+            kind: Filter by kind. Default: all.
+            queue: Filter by queue. Default: all.
+            worker_id: Filter by the worker of the last attempt: its id or name. Default: all.
+            graph_run_id: Filter by graph run: its steps. Default: all.
+            created_after: Created at or after this time. Default: any.
+            created_before: Created before this time. Default: any.
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
+            fingerprint: Filter by error fingerprint. Default: all.
+            ended_after: Ended at or after this time. Default: any.
             ended_before: Ended before this time. Default: any.
         """
         return ApiRequest(
@@ -1701,14 +1764,14 @@ class Operations:
         kind: str | None = None,
         limit: int | None = None,
     ) -> ApiRequest[DeadGroups]:
-        """Group dead letters by task and error, the last seen first.
+        """List dead letters grouped by task and error, most recent first.
 
         Args:
-            job_id: Runs of this job. Default: any job, and one-time submissions.
-            since: Ended at this time or later. Default: 30 days ago.
+            job_id: Filter by job. Default: all jobs and one-time submissions.
+            since: Ended at or after this time. Default: 30 days ago.
             until: Ended before this time. Default: now.
-            kind: Of this task. Default: any.
-            limit: How many of them at most.
+            kind: Filter by task. Default: all.
+            limit: Maximum items per page. Default: 50.
         """
         return ApiRequest(
             method="GET",
@@ -1727,11 +1790,11 @@ class Operations:
         since: Moment | None = None,
         until: Moment | None = None,
     ) -> ApiRequest[DeadGroupDetail]:
-        """One group of dead letters, with its newest run in full.
+        """Get a group of dead letters with its newest run.
 
         Args:
-            job_id: Runs of this job. Default: any job, and one-time submissions.
-            since: Ended at this time or later. Default: 30 days ago.
+            job_id: Filter by job. Default: all jobs and one-time submissions.
+            since: Ended at or after this time. Default: 30 days ago.
             until: Ended before this time. Default: now.
         """
         return ApiRequest(
@@ -1755,21 +1818,25 @@ class Operations:
         per_minute: int | UnsetType | None = UNSET,
         before: int | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> ApiRequest[BulkDone]:
-        """Requeue dead letters as they are. A dry run returns the count and a token.
+    ) -> ApiRequest[BulkActionResult]:
+        """Requeue dead letters unchanged.
+
+        A dry run returns the count and a confirmation token.
 
         Args:
-            filter: Which runs; at least one of its fields must be said.
-            dry_run: Only count them, and answer the token to do it.
-            token: The token of a dry run with the same filter.
-            per_minute: How many may begin in a minute. Default: all at once.
-            before: How many were let go by calls before this one, at the same pace.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            filter: Selects runs; at least one field is required.
+            dry_run: Only count, and return a confirmation token. Default: `false`.
+            token: Token of a dry run with the same filter; required unless `dry_run`. Default:
+                none.
+            per_minute: Maximum starts per minute. Default: all at once.
+            before: Runs that earlier calls requeued at the same rate. Default: 0.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
             path="/v1/dead-letters/replay",
-            response_type=BulkDone,
+            response_type=BulkActionResult,
             body={
                 "filter": filter,
                 "dry_run": dry_run,
@@ -1792,23 +1859,27 @@ class Operations:
         before: int | UnsetType = UNSET,
         patch: Mapping[str, Any] | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> ApiRequest[BulkDone]:
-        """Requeue dead letters with changed payloads. A dry run returns the count and a token.
+    ) -> ApiRequest[BulkActionResult]:
+        """Requeue dead letters with changed payloads.
+
+        A dry run returns the count and a confirmation token.
 
         Args:
-            filter: Which runs; at least one of its fields must be said.
-            dry_run: Only count them, and answer the token to do it.
-            token: The token of a dry run with the same filter.
-            per_minute: How many may begin in a minute. Default: all at once.
-            before: How many were let go by calls before this one, at the same pace.
-            patch: A JSON merge patch (RFC 7396) for the payload of each run: its fields replace
-                those of the payload, and null removes a field. A dry run needs none.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            filter: Selects runs; at least one field is required.
+            dry_run: Only count, and return a confirmation token. Default: `false`.
+            token: Token of a dry run with the same filter; required unless `dry_run`. Default:
+                none.
+            per_minute: Maximum starts per minute. Default: all at once.
+            before: Runs that earlier calls requeued at the same rate. Default: 0.
+            patch: JSON merge patch (RFC 7396) for the payload of each run: its fields replace those
+                of the payload; null removes a field. Required unless `dry_run`. Default: `{}`.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
             path="/v1/dead-letters/edit",
-            response_type=BulkDone,
+            response_type=BulkActionResult,
             body={
                 "filter": filter,
                 "dry_run": dry_run,
@@ -1829,19 +1900,23 @@ class Operations:
         dry_run: bool | UnsetType = UNSET,
         token: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> ApiRequest[BulkDone]:
-        """Drop dead letters; they stay in history. A dry run returns the count and a token.
+    ) -> ApiRequest[BulkActionResult]:
+        """Drop dead letters.
+
+        The runs stay in the history. A dry run returns the count and a confirmation token.
 
         Args:
-            filter: Which runs; at least one of its fields must be said.
-            dry_run: Only count them, and answer the token to do it.
-            token: The token of a dry run with the same filter.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            filter: Selects runs; at least one field is required.
+            dry_run: Only count, and return a confirmation token. Default: `false`.
+            token: Token of a dry run with the same filter; required unless `dry_run`. Default:
+                none.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
             path="/v1/dead-letters/drop",
-            response_type=BulkDone,
+            response_type=BulkActionResult,
             body={"filter": filter, "dry_run": dry_run, "token": token},
             repeat="by_key",
             idempotency_key=idempotency_key,
@@ -1849,7 +1924,10 @@ class Operations:
 
     @ApiMethod
     def drop_dead_letter(self, run_id: str) -> ApiRequest[None]:
-        """Take one dead letter off the list; the run stays in history."""
+        """Drop a dead letter.
+
+        The run stays in the history.
+        """
         return ApiRequest(
             method="DELETE",
             path="/v1/dead-letters/{}",
@@ -1869,26 +1947,30 @@ class Operations:
         type: str | UnsetType = UNSET,
         events: Sequence[EventDraft | Mapping[str, Any]] | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> ApiRequest[EventsTaken]:
-        """Hand in events: each becomes a run of every job that waits for it.
+    ) -> ApiRequest[EventReceipts]:
+        """Send events: each starts a run of every job that waits for it.
 
-        The same source and id again are the same event and make nothing. CloudEvents 1.0 are taken
-        as application/cloudevents+json, application/cloudevents-batch+json, and by ce- headers.
+        An event with the same source and id is a duplicate and starts no runs. CloudEvents 1.0 are
+        accepted as application/cloudevents+json, as application/cloudevents-batch+json, and with
+        `ce-` headers.
 
         Args:
-            source: Where it comes from. Default: `api`.
-            id: Its id: the same source and id again are the same event. Default: a new id.
-            time: When it happened. Default: when it arrives.
-            subject: What it is about. Default: none.
-            data: Any JSON that describes what happened. Default: null.
-            type: What happened, as in order.paid. Default: none; `events` is required.
-            events: Several events: all are taken, or none. Default: the one event.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            source: Where the event comes from. Default: `api`.
+            id: Id of the event; an event with the same source and id is a duplicate. Default: a new
+                id.
+            time: When the event happened. Default: when it arrives.
+            subject: What the event is about. Default: none.
+            data: Event data, any JSON. Default: null.
+            type: What happened, such as `order.paid`. Default: none; then `events` is required.
+            events: Several events; all of them are accepted, or none. Default: the single event in
+                the other fields.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
             path="/v1/events",
-            response_type=EventsTaken,
+            response_type=EventReceipts,
             body={
                 "source": source,
                 "id": id,
@@ -1913,15 +1995,15 @@ class Operations:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> ApiRequest[Page[EventView]]:
-        """Events that arrived, the newest first.
+        """List received events, newest first.
 
         Args:
-            type: Of this type.
-            source: From this source.
-            since: That arrived at this time or later.
-            until: That arrived before this time.
-            limit: How many of them at most.
-            cursor: `next` of the page before.
+            type: Filter by type. Default: all.
+            source: Filter by source. Default: all.
+            since: Received at or after this time. Default: any.
+            until: Received before this time. Default: any.
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
         """
         return ApiRequest(
             method="GET",
@@ -1939,7 +2021,10 @@ class Operations:
 
     @ApiMethod
     def get_event(self, event_id: str) -> ApiRequest[EventView]:
-        """An event, and what it came to, job by job; where it did not run, why."""
+        """Get an event with its result for each job.
+
+        For a job that did not run, the result says why.
+        """
         return ApiRequest(
             method="GET", path="/v1/events/{}", response_type=EventView, path_arguments=(event_id,)
         )
@@ -1952,21 +2037,23 @@ class Operations:
         dry_run: bool | UnsetType = UNSET,
         token: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> ApiRequest[Replayed]:
-        """Match events again with the jobs as they are now; their runs are new ones.
+    ) -> ApiRequest[EventReplayResult]:
+        """Replay events: match them again with the current jobs and start new runs.
 
-        A dry run answers how many, and the token to do it.
+        A dry run returns the count and a confirmation token.
 
         Args:
-            filter: Which events; at least one of its fields must be said.
-            dry_run: Only count them, and answer the token to do it.
-            token: The token of a dry run with the same filter.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            filter: Selects events; at least one field is required.
+            dry_run: Only count, and return a confirmation token. Default: `false`.
+            token: Token of a dry run with the same filter; required unless `dry_run`. Default:
+                none.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
             path="/v1/events:replay",
-            response_type=Replayed,
+            response_type=EventReplayResult,
             body={"filter": filter, "dry_run": dry_run, "token": token},
             repeat="by_key",
             idempotency_key=idempotency_key,
@@ -1974,7 +2061,7 @@ class Operations:
 
     @ApiMethod
     def list_sources(self) -> ApiRequest[Page[SourceView]]:
-        """The sources that events come from: who reads them, how far, and what went wrong last."""
+        """List event sources with their readers, progress and last errors."""
         return ApiRequest(method="GET", path="/v1/sources", response_type=Page[SourceView])
 
     @ApiMethod
@@ -1986,20 +2073,24 @@ class Operations:
         style: Literal["standard", "github"] | UnsetType = UNSET,
         secret: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> ApiRequest[HookMade]:
-        """Make a hook; this is the only time that its secret is shown.
+    ) -> ApiRequest[CreatedHook]:
+        """Create a hook.
+
+        The response contains its secret, which is shown only once.
 
         Args:
-            name: Unique in the tenant; the source is hooks/ and it.
-            type: The type of the events that come of it.
-            style: How requests are signed: Standard Webhooks, or X-Hub-Signature-256.
-            secret: A secret that the sender has made. Default: drawn at random.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            name: Unique in the tenant. The source of its events is `hooks/` and this name.
+            type: Type of its events.
+            style: How requests are signed: Standard Webhooks, or X-Hub-Signature-256 (`github`).
+                Default: `standard`.
+            secret: A secret chosen by the sender. Default: a random one.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
             path="/v1/hooks",
-            response_type=HookMade,
+            response_type=CreatedHook,
             body={"name": name, "type": type, "style": style, "secret": secret},
             repeat="by_key",
             idempotency_key=idempotency_key,
@@ -2009,11 +2100,11 @@ class Operations:
     def list_hooks(
         self, *, limit: int | None = None, cursor: str | None = None
     ) -> ApiRequest[Page[HookView]]:
-        """The hooks by name, without their secrets.
+        """List hooks by name, without their secrets.
 
         Args:
-            limit: How many of them at most.
-            cursor: `next` of the page before.
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
         """
         return ApiRequest(
             method="GET",
@@ -2030,18 +2121,21 @@ class Operations:
         secret: str | UnsetType | None = UNSET,
         former_for: Duration | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> ApiRequest[HookMade]:
-        """Give a hook another secret; the one before is good for a day, or as long as is said.
+    ) -> ApiRequest[CreatedHook]:
+        """Rotate the secret of a hook.
+
+        The previous secret stays valid for `former_for`.
 
         Args:
-            secret: A secret that the sender has made. Default: drawn at random.
-            former_for: How long the secret before is good as well.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            secret: A secret chosen by the sender. Default: a random one.
+            former_for: How long the previous secret stays valid. Default: 1 day.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
             path="/v1/hooks/{}/rotate",
-            response_type=HookMade,
+            response_type=CreatedHook,
             path_arguments=(hook_id,),
             body={"secret": secret, "former_for": former_for},
             body_required=False,
@@ -2051,22 +2145,25 @@ class Operations:
 
     @ApiMethod
     def delete_hook(self, hook_id: str) -> ApiRequest[None]:
-        """Delete a hook: from now on nothing is taken there."""
+        """Delete a hook.
+
+        Its URL accepts no more events.
+        """
         return ApiRequest(
             method="DELETE", path="/v1/hooks/{}", response_type=NoneType, path_arguments=(hook_id,)
         )
 
     @ApiMethod
     def list_queues(self, *, all_tenants: bool | None = None) -> ApiRequest[Page[QueueView]]:
-        """Your queues: whether they are paused, their limits, and what waits and runs there.
+        """List your queues with their pauses, limits and counts of runs.
 
         A queue is yours if you created it, named it in a job, or have a run in it. A platform key
-        lists the queues of every tenant, with the pauses and limits that hold for all; the counts
-        are of its own tenant.
+        lists the queues of every tenant, with the pauses and limits for all tenants; the counts
+        cover its own tenant.
 
         Args:
-            all_tenants: Whether it is about every tenant; `true` needs a platform key. Default:
-                true for a platform key, false for other keys.
+            all_tenants: Act for all tenants; `true` requires a platform key. Default: true for a
+                platform key, false for other keys.
         """
         return ApiRequest(
             method="GET",
@@ -2081,13 +2178,14 @@ class Operations:
     ) -> ApiRequest[QueueCreated]:
         """Create a queue of your tenant.
 
-        Tenants share no queues: runs of two tenants in queues of the same name do not concern each
-        other. A queue is also created when a job names it. If you have it already, the answer is
-        200.
+        Tenants share no queues: runs of two tenants in queues of the same name do not affect each
+        other. A queue is also created when a job names it. The status is 200 if the queue exists.
 
         Args:
-            name: 1 to 63 of a-z, 0-9, dot, dash and underscore, beginning with a letter or digit.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            name: 1 to 63 characters of a-z, 0-9, dot, dash and underscore, starting with a letter
+                or digit.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
@@ -2102,15 +2200,16 @@ class Operations:
     def pause_queue(
         self, queue: str, *, all_tenants: bool | None = None, idempotency_key: str | None = None
     ) -> ApiRequest[QueueState]:
-        """Start nothing of this queue any more; what runs goes on.
+        """Pause a queue.
 
-        It holds for your tenant's runs. With a platform key it holds for every tenant, unless
-        `all_tenants=false` is said.
+        No more of its runs start; running ones continue. The pause applies to your tenant; with a
+        platform key to all tenants, unless `all_tenants=false`.
 
         Args:
-            all_tenants: Whether it is about every tenant; `true` needs a platform key. Default:
-                true for a platform key, false for other keys.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            all_tenants: Act for all tenants; `true` requires a platform key. Default: true for a
+                platform key, false for other keys.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
@@ -2126,15 +2225,16 @@ class Operations:
     def resume_queue(
         self, queue: str, *, all_tenants: bool | None = None, idempotency_key: str | None = None
     ) -> ApiRequest[QueueState]:
-        """Start its runs again.
+        """Resume a queue.
 
-        Each pause is lifted by itself: a tenant's own by the tenant, the one for all tenants with a
-        platform key.
+        The pauses are independent: a tenant resumes its own, a platform key the one for all
+        tenants.
 
         Args:
-            all_tenants: Whether it is about every tenant; `true` needs a platform key. Default:
-                true for a platform key, false for other keys.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            all_tenants: Act for all tenants; `true` requires a platform key. Default: true for a
+                platform key, false for other keys.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
@@ -2155,16 +2255,16 @@ class Operations:
         max: int | UnsetType | None = UNSET,
         rate: RateDraft | Mapping[str, Any] | UnsetType | None = UNSET,
     ) -> ApiRequest[None]:
-        """Let so many run at a time and so many start per time; nothing said lifts the limits.
+        """Limit the concurrency and the rate of a queue.
 
-        It holds for your tenant's runs. With a platform key it holds for the runs of all tenants
-        together, unless `all_tenants=false` is said. Where both are set, both hold.
+        An omitted limit is removed. The limits apply to your tenant's runs; with a platform key to
+        the runs of all tenants together, unless `all_tenants=false`. If both are set, both apply.
 
         Args:
-            all_tenants: Whether it is about every tenant; `true` needs a platform key. Default:
-                true for a platform key, false for other keys.
-            max: How many may run at a time.
-            rate: How many may start per time.
+            all_tenants: Act for all tenants; `true` requires a platform key. Default: true for a
+                platform key, false for other keys.
+            max: Maximum concurrent runs. Default: no limit.
+            rate: Maximum rate of starts. Default: no limit.
         """
         return ApiRequest(
             method="PUT",
@@ -2176,23 +2276,18 @@ class Operations:
         )
 
     @ApiMethod
-    def list_kinds(self) -> ApiRequest[Page[KindView]]:
-        """The kinds of jobs that workers carry out, with what their payloads look like."""
-        return ApiRequest(method="GET", path="/v1/kinds", response_type=Page[KindView])
-
-    @ApiMethod
     def list_workers(
         self, *, all_tenants: bool | None = None, with_dead: bool | None = None
     ) -> ApiRequest[Page[WorkerView]]:
-        """The workers that take runs of your tenant, with what they serve and how busy they are.
+        """List the workers that execute runs of your tenant, with their kinds, queues and load.
 
-        A platform key lists every worker, unless `all_tenants=false` is said. The runs that are
-        counted are of the caller's tenant.
+        A platform key lists every worker, unless `all_tenants=false`. `running` counts the runs of
+        the caller's tenant.
 
         Args:
-            all_tenants: Whether it is about every tenant; `true` needs a platform key. Default:
-                true for a platform key, false for other keys.
-            with_dead: Also those that have died or stopped lately.
+            all_tenants: Act for all tenants; `true` requires a platform key. Default: true for a
+                platform key, false for other keys.
+            with_dead: Include recently stopped workers. Default: `false`.
         """
         return ApiRequest(
             method="GET",
@@ -2205,13 +2300,14 @@ class Operations:
     def drain_worker(
         self, worker_id: str, *, idempotency_key: str | None = None
     ) -> ApiRequest[WorkerDrained]:
-        """Let a worker take no more runs, and end when those that it has have ended.
+        """Drain a worker: finish its current runs, then stop.
 
-        It hears of it with its next heartbeat. What it runs may take as long as it stays within the
-        time that the process has to stop; there is no way back but to start another worker.
+        The worker learns of it with its next heartbeat and claims no more runs. Its current runs
+        have `worker.drain` to finish. Draining cannot be undone; start another worker instead.
 
         Args:
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
@@ -2224,17 +2320,22 @@ class Operations:
 
     @ApiMethod
     def list_schedulers(self) -> ApiRequest[Page[SchedulerView]]:
-        """The schedulers that are alive, with their shards."""
+        """List the live schedulers with their shards."""
         return ApiRequest(method="GET", path="/v1/schedulers", response_type=Page[SchedulerView])
 
     @ApiMethod
     def list_shards(self) -> ApiRequest[Page[ShardView]]:
-        """The 128 shards and who fires them."""
+        """List the 128 shards with their schedulers."""
         return ApiRequest(method="GET", path="/v1/shards", response_type=Page[ShardView])
 
     @ApiMethod
+    def list_kinds(self) -> ApiRequest[Page[KindView]]:
+        """List the kinds of jobs that workers serve, with the schemas of their payloads."""
+        return ApiRequest(method="GET", path="/v1/kinds", response_type=Page[KindView])
+
+    @ApiMethod
     def get_job_counts(self) -> ApiRequest[JobCountsView]:
-        """Number of jobs by status, and when the next one of each status fires.
+        """Count jobs by status, with the next tick of each status.
 
         Counts the newest 10,000 jobs of your tenant. Deleted jobs do not count.
         """
@@ -2242,14 +2343,14 @@ class Operations:
 
     @ApiMethod
     def get_statistics(self, *, since: Moment | None = None) -> ApiRequest[StatisticsView]:
-        """How it goes: runs by outcome, lag and durations, what waits now, what is late.
+        """Get statistics: runs by outcome, waits, durations, queue depths and late ticks.
 
-        `runs`, `wait_*` and `duration_*` are of the runs that ended since `since`. `wait_*` is the
-        lag: how long a run that could start waited for its start. Backfills, replays, retries and
-        runs started by hand have none.
+        `runs`, `wait_*` and `duration_*` cover runs that ended since `since`. `wait_*` is the time
+        from when a run could start until it started. Backfills, replays, retries and manually
+        started runs have none.
 
         Args:
-            since: An hour ago unless it is said, a month ago at most.
+            since: Start of the period, at most a month ago. Default: an hour ago.
         """
         return ApiRequest(
             method="GET",
@@ -2262,12 +2363,12 @@ class Operations:
     def get_series(
         self, *, span: Literal["hour", "day", "month"] | None = None
     ) -> ApiRequest[SeriesView]:
-        """The same over the last hour by minutes, the last day by hours, or the last month by days.
+        """Get statistics over time: the last hour by minute, day by hour, or month by day.
 
-        A run counts in the bucket in which it ended, whenever it was due.
+        A run counts in the bucket in which it ended.
 
         Args:
-            span: The last hour by minutes, day by hours, or month by days.
+            span: Last hour by minute, day by hour, or month by day. Default: `hour`.
         """
         return ApiRequest(
             method="GET",
@@ -2280,13 +2381,14 @@ class Operations:
     def put_calendar(
         self, name: str, calendar: Mapping[str, Any], *, if_match: int | None = None
     ) -> ApiRequest[CalendarView]:
-        """Make the calendar of this name (201), or replace it.
+        """Create a calendar (201) or replace it (200).
 
-        The next ticks of the jobs that go by it are computed anew; at most 1,000 jobs may.
+        The next ticks of the jobs that use the calendar are recomputed; at most 1,000 jobs may use
+        it.
 
         Args:
-            calendar: A calendar in the form of docs/reference/schedules.md.
-            if_match: Only if this is still its `version`.
+            calendar: A calendar; see docs/reference/schedules.md.
+            if_match: Fail if the current `version` is not this one. Default: no check.
         """
         return ApiRequest(
             method="PUT",
@@ -2301,11 +2403,11 @@ class Operations:
     def list_calendars(
         self, *, limit: int | None = None, cursor: str | None = None
     ) -> ApiRequest[Page[CalendarView]]:
-        """Calendars by name.
+        """List calendars by name.
 
         Args:
-            limit: How many of them at most.
-            cursor: `next` of the page before.
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
         """
         return ApiRequest(
             method="GET",
@@ -2316,7 +2418,7 @@ class Operations:
 
     @ApiMethod
     def get_calendar(self, name: str) -> ApiRequest[CalendarView]:
-        """One calendar."""
+        """Get a calendar."""
         return ApiRequest(
             method="GET",
             path="/v1/calendars/{}",
@@ -2326,17 +2428,19 @@ class Operations:
 
     @ApiMethod
     def delete_calendar(self, name: str) -> ApiRequest[None]:
-        """Delete a calendar that no job goes by."""
+        """Delete a calendar that no job uses."""
         return ApiRequest(
             method="DELETE", path="/v1/calendars/{}", response_type=NoneType, path_arguments=(name,)
         )
 
     @ApiMethod
     def put_secret(self, name: str, value: str) -> ApiRequest[SecretView]:
-        """Write a secret, or a new version of it. Nobody can read it back.
+        """Create a secret, or a new version of it.
+
+        The API never returns its value.
 
         Args:
-            value: The secret. A shorter one could not be kept out of logs.
+            value: The secret. Shorter values cannot be masked in logs.
         """
         return ApiRequest(
             method="PUT",
@@ -2350,11 +2454,11 @@ class Operations:
     def list_secrets(
         self, *, limit: int | None = None, cursor: str | None = None
     ) -> ApiRequest[Page[SecretView]]:
-        """The names of the secrets.
+        """List the names of secrets.
 
         Args:
-            limit: How many of them at most.
-            cursor: `next` of the page before.
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
         """
         return ApiRequest(
             method="GET",
@@ -2365,7 +2469,7 @@ class Operations:
 
     @ApiMethod
     def delete_secret(self, name: str) -> ApiRequest[None]:
-        """Delete a secret in all its versions."""
+        """Delete a secret with all its versions."""
         return ApiRequest(
             method="DELETE", path="/v1/secrets/{}", response_type=NoneType, path_arguments=(name,)
         )
@@ -2379,20 +2483,23 @@ class Operations:
         user_id: str | UnsetType | None = UNSET,
         lifetime: Duration | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> ApiRequest[KeyMade]:
-        """Make a key; this is the only time that it is shown.
+    ) -> ApiRequest[CreatedKey]:
+        """Create an API key.
+
+        The response contains the key, which is shown only once.
 
         Args:
-            name: What it is for.
-            role: What it may do; none above your own.
-            user_id: Who is named in the audit log instead of the key.
-            lifetime: 90 days unless it is said, a year at most.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            name: Purpose of the key.
+            role: Role of the key; at most your own.
+            user_id: User named in the audit log. Default: none; the log names the key.
+            lifetime: Lifetime, at most a year. Default: 90 days.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
             path="/v1/keys",
-            response_type=KeyMade,
+            response_type=CreatedKey,
             body={"name": name, "role": role, "user_id": user_id, "lifetime": lifetime},
             repeat="never",
             idempotency_key=idempotency_key,
@@ -2402,11 +2509,11 @@ class Operations:
     def list_keys(
         self, *, limit: int | None = None, cursor: str | None = None
     ) -> ApiRequest[Page[KeyView]]:
-        """The keys of the tenant, the oldest first, without their secrets.
+        """List the API keys of the tenant, oldest first, without their secrets.
 
         Args:
-            limit: How many of them at most.
-            cursor: `next` of the page before.
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
         """
         return ApiRequest(
             method="GET",
@@ -2417,7 +2524,10 @@ class Operations:
 
     @ApiMethod
     def revoke_key(self, key_id: str) -> ApiRequest[KeyView]:
-        """Revoke a key: within five seconds nobody can use it any more."""
+        """Revoke an API key.
+
+        The key stops working within five seconds.
+        """
         return ApiRequest(
             method="DELETE", path="/v1/keys/{}", response_type=KeyView, path_arguments=(key_id,)
         )
@@ -2426,11 +2536,11 @@ class Operations:
     def list_users(
         self, *, limit: int | None = None, cursor: str | None = None
     ) -> ApiRequest[Page[UserView]]:
-        """The users of the tenant, by name: how many jobs and valid keys each has.
+        """List users by name, with their numbers of jobs and valid keys.
 
         Args:
-            limit: How many of them at most.
-            cursor: `next` of the page before.
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
         """
         return ApiRequest(
             method="GET",
@@ -2441,14 +2551,17 @@ class Operations:
 
     @ApiMethod
     def get_user(self, user_id: str) -> ApiRequest[UserView]:
-        """One user."""
+        """Get a user."""
         return ApiRequest(
             method="GET", path="/v1/users/{}", response_type=UserView, path_arguments=(user_id,)
         )
 
     @ApiMethod
     def revoke_keys_of_user(self, user_id: str) -> ApiRequest[KeysRevoked]:
-        """Revoke all keys of a user: within five seconds none of them can be used any more."""
+        """Revoke all keys of a user.
+
+        The keys stop working within five seconds.
+        """
         return ApiRequest(
             method="DELETE",
             path="/v1/users/{}/keys",
@@ -2465,13 +2578,14 @@ class Operations:
         quotas: QuotasDraft | Mapping[str, Any] | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
     ) -> ApiRequest[TenantView]:
-        """Make a tenant.
+        """Create a tenant.
 
         Args:
             name: Unique among the tenants.
-            weight: Its share of busy workers, next to the others.
-            quotas: What it may have at most.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            weight: Share of busy workers relative to other tenants. Default: 1.
+            quotas: Quotas of the tenant. Default: the default of each quota.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
@@ -2486,11 +2600,11 @@ class Operations:
     def list_tenants(
         self, *, limit: int | None = None, cursor: str | None = None
     ) -> ApiRequest[Page[TenantView]]:
-        """All tenants, the oldest first.
+        """List tenants, oldest first.
 
         Args:
-            limit: How many of them at most.
-            cursor: `next` of the page before.
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
         """
         return ApiRequest(
             method="GET",
@@ -2501,7 +2615,7 @@ class Operations:
 
     @ApiMethod
     def get_tenant(self, tenant_id: int | str) -> ApiRequest[TenantView]:
-        """One tenant."""
+        """Get a tenant."""
         return ApiRequest(
             method="GET",
             path="/v1/tenants/{}",
@@ -2517,11 +2631,11 @@ class Operations:
         weight: int | UnsetType = UNSET,
         quotas: QuotasDraft | Mapping[str, Any] | UnsetType = UNSET,
     ) -> ApiRequest[TenantView]:
-        """Change its weight or its quotas.
+        """Update the weight or the quotas of a tenant.
 
         Args:
-            weight: Its share of busy workers, next to the others.
-            quotas: All of them anew: what is absent has its default again.
+            weight: Share of busy workers relative to other tenants. Default: unchanged.
+            quotas: Replaces all quotas; an omitted quota gets its default. Default: unchanged.
         """
         return ApiRequest(
             method="PATCH",
@@ -2535,10 +2649,13 @@ class Operations:
     def pause_tenant(
         self, tenant_id: int | str, *, idempotency_key: str | None = None
     ) -> ApiRequest[TenantView]:
-        """Start no run of it any more; what runs goes on.
+        """Pause a tenant.
+
+        No more of its runs start; running ones continue.
 
         Args:
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
@@ -2553,10 +2670,11 @@ class Operations:
     def resume_tenant(
         self, tenant_id: int | str, *, idempotency_key: str | None = None
     ) -> ApiRequest[TenantView]:
-        """Start its runs again.
+        """Resume a tenant.
 
         Args:
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
@@ -2577,20 +2695,23 @@ class Operations:
         user_id: str | UnsetType | None = UNSET,
         lifetime: Duration | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
-    ) -> ApiRequest[KeyMade]:
-        """Make a key for a tenant; this is the only time that it is shown.
+    ) -> ApiRequest[CreatedKey]:
+        """Create an API key for a tenant.
+
+        The response contains the key, which is shown only once.
 
         Args:
-            name: What it is for.
-            role: What it may do; none above your own.
-            user_id: Who is named in the audit log instead of the key.
-            lifetime: 90 days unless it is said, a year at most.
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            name: Purpose of the key.
+            role: Role of the key; at most your own.
+            user_id: User named in the audit log. Default: none; the log names the key.
+            lifetime: Lifetime, at most a year. Default: 90 days.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
             path="/v1/tenants/{}/keys",
-            response_type=KeyMade,
+            response_type=CreatedKey,
             path_arguments=(tenant_id,),
             body={"name": name, "role": role, "user_id": user_id, "lifetime": lifetime},
             repeat="never",
@@ -2620,17 +2741,19 @@ class Operations:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> ApiRequest[Page[AuditView]]:
-        """Changes, the latest first. That somebody read them is written down as well.
+        """List the audit log, newest first.
+
+        Reads are logged too.
 
         Args:
-            thing: What was changed: `job`, `run`, `key` and so on.
-            thing_id: The id or the name of what was changed.
-            actor: Who changed it.
-            action: How, as in `job.pause`.
-            since: At this time or later.
-            until: Before this time.
-            limit: How many of them at most.
-            cursor: `next` of the page before.
+            thing: Filter by type of object: `job`, `run`, `key` and so on. Default: all.
+            thing_id: Filter by id or name of the object. Default: all.
+            actor: Filter by author. Default: all.
+            action: Filter by action, such as `job.pause`. Default: all.
+            since: At or after this time. Default: any.
+            until: Before this time. Default: any.
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
         """
         return ApiRequest(
             method="GET",
@@ -2650,12 +2773,14 @@ class Operations:
 
     @ApiMethod
     def create_login_ticket(self, *, idempotency_key: str | None = None) -> ApiRequest[TicketView]:
-        """Make a link that logs in at the dashboard, once and within a minute.
+        """Create a login link for the dashboard.
 
-        A key may have ten unused links. The audit log has the log-in, not the link.
+        The link is valid once and for a minute. A key may have ten unused links. The audit log
+        records the login, not the link.
 
         Args:
-            idempotency_key: The same key with the same request gets the same answer, for a day.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
         """
         return ApiRequest(
             method="POST",
@@ -2667,53 +2792,53 @@ class Operations:
 
     @ApiMethod
     def get_health(self) -> ApiRequest[Health]:
-        """Whether this process answers.
+        """Check whether this process is alive.
 
-        It never asks the database.
+        Does not query the database.
         """
         return ApiRequest(method="GET", path="/healthz", response_type=Health)
 
     @ApiMethod
     def get_readiness(self) -> ApiRequest[Health]:
-        """Whether this process can serve.
+        """Check whether this process is ready.
 
-        It can while its database answers, as of a second ago, and its machine's clock is at most 30
-        seconds from the database's.
+        It is ready if the database answered within the last second and the machine's clock is
+        within 30 seconds of the database's.
         """
         return ApiRequest(method="GET", path="/readyz", response_type=Health)
 
     @ApiMethod
     def get_whoami(self) -> ApiRequest[WhoAmI]:
-        """Whose key this is and what it may do."""
+        """Get the caller's key, tenant and role."""
         return ApiRequest(method="GET", path="/v1/whoami", response_type=WhoAmI)
 
     @ApiMethod
     def get_metrics(self) -> ApiRequest[str]:
-        """Figures for Prometheus.
+        """Get metrics for Prometheus.
 
-        A platform key gets those of the whole installation and of this process. Other keys get the
+        A platform key gets the metrics of the installation and of this process. Other keys get the
         series of their own tenant.
         """
         return ApiRequest(method="GET", path="/metrics", response_type=str)
 
     @ApiMethod
     def get_openapi(self) -> ApiRequest[dict[str, Any]]:
-        """This interface as an OpenAPI 3.1 document."""
+        """Get the OpenAPI 3.1 document of this API."""
         return ApiRequest(method="GET", path="/v1/openapi.json", response_type=dict[str, Any])
 
     @ApiMethod
     def get_page(self) -> ApiRequest[str]:
-        """A page to read about this interface and to try it out."""
+        """Show the interactive API page."""
         return ApiRequest(method="GET", path="/docs", response_type=str)
 
     @ApiMethod
     def get_page_file(self, file: str) -> ApiRequest[str]:
-        """What the page is made of."""
+        """Get a file of the API page."""
         return ApiRequest(method="GET", path="/docs/{}", response_type=str, path_arguments=(file,))
 
     @ApiMethod
     def get_problem(self, code: str) -> ApiRequest[str]:
-        """What a problem means; its `type` leads here."""
+        """Explain a problem code; the `type` of a problem links here."""
         return ApiRequest(
             method="GET", path="/problems/{}", response_type=str, path_arguments=(code,)
         )

@@ -1,4 +1,4 @@
-"""The JSON that the API takes and gives. Room: sdk/client/generated.
+"""Defines the data types of requests and responses of the API.
 
 Rendered from src/rota/api by `make generate`; do not edit.
 """
@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType, field
 
-# How times and durations may be given.
+# Accepted types of times and durations.
 Moment = str | datetime
 Duration = str | timedelta
 Priority = int | Literal["high", "medium", "normal", "low"]
@@ -75,49 +75,12 @@ RunStatus = Literal[
 RoleName = Literal["viewer", "operator", "admin", "platform"]
 
 
-class LoadPart(Struct, frozen=True, kw_only=True):
-    start: datetime
-    ticks: int
-
-
-class BusyJob(Struct, frozen=True, kw_only=True):
-    """`is_estimate`: its schedule has too many ticks to walk. Cron and intervals are exact."""
-
-    job_id: str
-    job_name: str
-    ticks: int
-    is_estimate: bool
-
-
-class LoadView(Struct, frozen=True, kw_only=True):
-    """`buckets` are those with ticks. `unknown` jobs run again some time after they have ended.
-    `is_estimate`: a job is an estimate, or there are more schedules than are read for one answer.
-    """
-
-    since: datetime
-    until: str
-    width_s: float
-    buckets: list[LoadPart]
-    jobs: int
-    unknown: int
-    busiest: list[BusyJob]
-    is_estimate: bool
-
-
-class KindView(Struct, frozen=True, kw_only=True):
-    """`workers` are those alive that carry it out; `payload_schema` is JSON Schema, if known."""
-
-    kind: str
-    workers: int
-    payload_schema: dict[str, Any] | None = None
-
-
 class AuditView(Struct, frozen=True, kw_only=True):
-    """Who did what, when and from where.
+    """One entry of the audit log.
 
-    `source` is the client's address. `origin` is what made the change: `code` (an app that declares
-    jobs), `file` (`rota apply`), `import`, `cli`, `dashboard`, `api`, or `transaction`
-    (`rota.within`); null for entries of earlier releases.
+    `source` is the client's address. `origin` is the means of the change: `code` (an app that
+    declares jobs), `file` (`rota apply`), `import`, `cli`, `dashboard`, `api`, or `transaction`
+    (`rota.in_transaction`); null for entries of earlier releases.
     """
 
     id: int
@@ -135,9 +98,9 @@ class AuditView(Struct, frozen=True, kw_only=True):
 
 
 class BackfillProgress(Struct, frozen=True, kw_only=True):
-    """A backfill as it is now. `ticks` were looked at, `made` runs were made for them, `alive` of
-    which have not ended; `left` is what is alive or not even made. `reached` is the time up to
-    which ticks are decided, or down to which if the newest come first.
+    """The state of a backfill. `ticks` were processed and `made` runs were created for them;
+    `alive` of these have not ended; `left` runs are active or not created yet. `reached` is the
+    time up to which ticks are processed, or down to which if the newest run first.
     """
 
     backfill_id: str
@@ -177,7 +140,7 @@ class CalendarView(Struct, frozen=True, kw_only=True):
 
 
 class QueueView(Struct, frozen=True, kw_only=True):
-    """A queue, and what of the caller's tenant is in it. Counts end at 10,000."""
+    """A queue with the runs of the caller's tenant in it. Counts end at 10,000."""
 
     name: str
     is_paused: bool
@@ -202,7 +165,7 @@ class QueueState(Struct, frozen=True, kw_only=True):
 
 
 class RateDraft(Struct, kw_only=True):
-    """So many starts per time, of which `burst` may come at once."""
+    """At most `count` runs start per `per`, of which `burst` may start at the same time."""
 
     count: int
     per: Duration
@@ -246,7 +209,7 @@ class ShardView(Struct, frozen=True, kw_only=True):
 
 
 class RunRecord(Struct, frozen=True, kw_only=True):
-    """The fields of a run, alive or finished."""
+    """The fields of a run, active or finished."""
 
     run_id: str
     job_id: str
@@ -279,11 +242,11 @@ class RunRecord(Struct, frozen=True, kw_only=True):
 
 
 class RunView(RunRecord, frozen=True, kw_only=True):
-    """A run as it is now."""
+    """A run and its current state."""
 
 
 class TracebackFrame(Struct, frozen=True, kw_only=True):
-    """One call. `is_own`: the user's code, not Rota's, Python's or a library's."""
+    """One call. `is_own`: code of the user, not of Rota, Python or a library."""
 
     file: str
     line: int
@@ -297,7 +260,7 @@ class TracebackError(Struct, frozen=True, kw_only=True):
 
     `relation` is `raised` for the error that ended the attempt, whose message is `error_message`;
     then `cause` (raised from), `context` (raised while handling) or `member` (of a group; one
-    `depth` deeper). `omitted_frames` were left out of the middle.
+    `depth` deeper). `omitted_frames` counts frames omitted from the middle.
     """
 
     relation: str
@@ -309,10 +272,10 @@ class TracebackError(Struct, frozen=True, kw_only=True):
 
 
 class RunDetail(RunView, frozen=True, kw_only=True):
-    """One run with what it was given and what came of it, and the backfill that made it.
+    """One run with its payload, its result and the backfill that created it.
 
-    `submitter` and `address` are who submitted it and from where; null for a run that a job made.
-    `traceback` is of the last attempt; null if no exception ended it.
+    `submitter` and `address` are the caller and its address; null for a run that a job created.
+    `traceback` belongs to the last attempt; null if no exception ended it.
     """
 
     payload: Any
@@ -337,8 +300,8 @@ class AttemptView(Struct, frozen=True, kw_only=True):
     traceback: list[TracebackError] | None = None
 
 
-class Explained(Struct, frozen=True, kw_only=True):
-    """Why it is where it is, in one sentence."""
+class RunExplanation(Struct, frozen=True, kw_only=True):
+    """Why the run is in its state, in one sentence."""
 
     run_id: str
     status: str
@@ -347,21 +310,21 @@ class Explained(Struct, frozen=True, kw_only=True):
     details: dict[str, Any]
 
 
-class RunState(Struct, frozen=True, kw_only=True):
+class RunStateView(Struct, frozen=True, kw_only=True):
     run_id: str
     status: str
 
 
-class Triggered(Struct, frozen=True, kw_only=True):
-    """`refused` says why there is no run: the overlap policy did not allow one."""
+class StartedRun(Struct, frozen=True, kw_only=True):
+    """`refused` is set if the overlap policy did not allow the run, and says why."""
 
     job_id: str
     run_id: str
     refused: str | None = None
 
 
-class BulkDone(Struct, frozen=True, kw_only=True):
-    """`matched` is what the filter finds, `done` what this call did, `token` is for the next."""
+class BulkActionResult(Struct, frozen=True, kw_only=True):
+    """`matched` runs fit the filter, this call changed `done`, and `token` is for the next call."""
 
     matched: int
     done: int
@@ -369,7 +332,7 @@ class BulkDone(Struct, frozen=True, kw_only=True):
 
 
 class BulkFilter(Struct, kw_only=True):
-    """Which runs; at least one of these must be said."""
+    """Selects runs. At least one field is required."""
 
     job_id: str | UnsetType | None = UNSET
     kind: str | UnsetType | None = UNSET
@@ -381,8 +344,8 @@ class BulkFilter(Struct, kw_only=True):
 
 
 class DeadGroupJob(Struct, frozen=True, kw_only=True):
-    """A job of the group and how many of the group are its runs. All one-time submissions together
-    are one entry, without id and name.
+    """A job in the group and the number of its runs there. All one-time submissions share one entry
+    without id and name.
     """
 
     job_id: str | None = None
@@ -391,14 +354,14 @@ class DeadGroupJob(Struct, frozen=True, kw_only=True):
 
 
 class DeadGroupView(Struct, frozen=True, kw_only=True):
-    """Dead letters of one task that failed alike: the same type of error, the same message apart
-    from numbers and ids, the same innermost frame of the user's code.
+    """Dead letters of one task with the same error: the same type, the same message apart from
+    numbers and ids, and the same innermost frame of the user's code.
 
-    `message` is that of the newest. `frame` is `module:function`; null if the task runs no Python
-    code of the user. `counts_per_hour` has the last 24 hours before `until`, the oldest first.
-    `versions` are the definition versions of the jobs. `jobs` has at most the five with the most
-    failures, `job_count` says how many there are. With `kind`, `fingerprint`, `since` and `until`
-    as a filter, the list, the replay, the edit and the drop mean exactly these.
+    `message` is the newest one. `frame` is `module:function`; null if the task runs no Python code
+    of the user. `counts_per_hour` covers the 24 hours before `until`, oldest first. `versions` are
+    the definition versions of the jobs. `jobs` lists up to five jobs with the most failures;
+    `job_count` is the number of all. List, requeue, edit and drop select exactly this group with
+    the filter `kind`, `fingerprint`, `since` and `until`.
     """
 
     kind: str
@@ -417,8 +380,8 @@ class DeadGroupView(Struct, frozen=True, kw_only=True):
 
 
 class DeadGroups(Struct, frozen=True, kw_only=True):
-    """Groups of the dead letters that ended from `since` on and before `until`. `is_partial`: only
-    the newest are grouped; `count` and `first_seen` do not consider older ones.
+    """Groups of dead letters that ended from `since` on and before `until`. `is_partial`: only the
+    newest are grouped; `count` and `first_seen` exclude older ones.
     """
 
     items: list[DeadGroupView] = field(name="data")
@@ -436,9 +399,9 @@ class DeadGroupDetail(DeadGroupView, frozen=True, kw_only=True):
     is_partial: bool
 
 
-class EventTaken(Struct, frozen=True, kw_only=True):
-    """A `duplicate` came before, and made nothing again. `run_ids` are the runs that it is part of;
-    one that is gathered with others is not made yet.
+class EventReceipt(Struct, frozen=True, kw_only=True):
+    """One accepted event. A `duplicate` was received before and creates no runs. `run_ids` are the
+    runs that contain the event; a run that collects several events does not exist yet.
     """
 
     event_id: str
@@ -448,10 +411,10 @@ class EventTaken(Struct, frozen=True, kw_only=True):
     run_ids: list[str]
 
 
-class EventsTaken(Struct, frozen=True, kw_only=True):
+class EventReceipts(Struct, frozen=True, kw_only=True):
     taken: int
     duplicates: int
-    events: list[EventTaken]
+    events: list[EventReceipt]
 
 
 class EventDraft(Struct, kw_only=True):
@@ -464,7 +427,7 @@ class EventDraft(Struct, kw_only=True):
 
 
 class MatchView(Struct, frozen=True, kw_only=True):
-    """What an event was for a job that waits for its type, and why."""
+    """How an event matched a job that waits for its type, and why."""
 
     job_id: str
     job_name: str | None = None
@@ -475,7 +438,7 @@ class MatchView(Struct, frozen=True, kw_only=True):
 
 
 class EventView(Struct, frozen=True, kw_only=True):
-    """`attributes` are those beside the usual ones, as CloudEvents has them."""
+    """A received event. `attributes` are its CloudEvents extension attributes."""
 
     event_id: str
     type: str
@@ -489,10 +452,8 @@ class EventView(Struct, frozen=True, kw_only=True):
     matches: list[MatchView]
 
 
-class Replayed(Struct, frozen=True, kw_only=True):
-    """`matched` is what the filter finds, `done` how many were matched again, `runs` the runs that
-    were made of them at once.
-    """
+class EventReplayResult(Struct, frozen=True, kw_only=True):
+    """`matched` events fit the filter, `done` were replayed, and `runs` were created at once."""
 
     matched: int
     done: int
@@ -501,7 +462,7 @@ class Replayed(Struct, frozen=True, kw_only=True):
 
 
 class EventFilter(Struct, kw_only=True):
-    """Which events; at least one of these must be said."""
+    """Selects events. At least one field is required."""
 
     type: str | UnsetType | None = UNSET
     source: str | UnsetType | None = UNSET
@@ -511,7 +472,7 @@ class EventFilter(Struct, kw_only=True):
 
 
 class ExternalRun(Struct, frozen=True, kw_only=True):
-    """Without a word about it for `lease_seconds` it is taken for lost."""
+    """A started run. It counts as lost after `lease_seconds` without a report."""
 
     job_id: str
     run_id: str
@@ -519,8 +480,8 @@ class ExternalRun(Struct, frozen=True, kw_only=True):
     log_url: str
 
 
-class ExternalAnswer(Struct, frozen=True, kw_only=True):
-    """`cancel`: somebody asked for it to be stopped."""
+class ExternalRunState(Struct, frozen=True, kw_only=True):
+    """`cancel`: a user requested cancellation; stop the process."""
 
     run_id: str
     cancel: bool
@@ -534,14 +495,16 @@ class OutputPiece(Struct, kw_only=True):
 
 
 class GraphView(Struct, frozen=True, kw_only=True):
-    """What a job's graph consists of, as it was written."""
+    """The graph of a job, as defined."""
 
     job_id: str
     graph: dict[str, Any]
 
 
 class MapView(Struct, frozen=True, kw_only=True):
-    """How far a map is. `total` is null while its source still counts; `alive` wait or run."""
+    """Progress of a map. `total` is null while its source still counts; `alive` members wait or
+    run.
+    """
 
     total: int | None = None
     made: int
@@ -553,8 +516,8 @@ class MapView(Struct, frozen=True, kw_only=True):
 
 
 class StepView(Struct, frozen=True, kw_only=True):
-    """One step. `status` is waiting, live, succeeded, failed, cancelled or skipped; `run_id` is its
-    run, of a sub-graph the graph run to look at next, and of a map its source if it has one.
+    """One step. `status` is waiting, live, succeeded, failed, cancelled or skipped. `run_id` is the
+    run of the step; for a sub-graph its graph run, for a map the run of its source, if any.
     """
 
     name: str
@@ -574,8 +537,8 @@ class StepView(Struct, frozen=True, kw_only=True):
 
 
 class RunGraphView(Struct, frozen=True, kw_only=True):
-    """A graph run: its graph, and what became of every step. `counts` is how many are in which
-    state, `find_critical_path` the steps that decided how long it took.
+    """A graph run: its graph and the state of every step. `counts` is the number of steps per
+    state; `find_critical_path` lists the steps that determined the duration.
     """
 
     run_id: str
@@ -602,14 +565,14 @@ class HookView(Struct, frozen=True, kw_only=True):
     used_at: datetime | None = None
 
 
-class HookMade(HookView, frozen=True, kw_only=True):
-    """With its secret, which is shown this once."""
+class CreatedHook(HookView, frozen=True, kw_only=True):
+    """A new hook with its secret, which is shown only once."""
 
     secret: str
 
 
 class JobCountView(Struct, frozen=True, kw_only=True):
-    """`next_fire_time` is the earliest of these jobs; null if none of them fires again."""
+    """Jobs of one status. `next_fire_time` is the earliest next tick; null if none fires again."""
 
     status: str
     count: int
@@ -621,9 +584,9 @@ class JobCountsView(Struct, frozen=True, kw_only=True):
     is_complete: bool
 
 
-class JobMade(Struct, frozen=True, kw_only=True):
-    """`run_id` is the first run of a job that runs at once. One that is `deduplicated` was there
-    before: the uniqueness rule found it.
+class CreatedJob(Struct, frozen=True, kw_only=True):
+    """A created job. `run_id` is the run of a job that runs at once. `deduplicated`: the uniqueness
+    rule found an existing job or run, and none was created.
     """
 
     job_id: str
@@ -636,7 +599,7 @@ class JobMade(Struct, frozen=True, kw_only=True):
 
 
 class RetriesDraft(Struct, kw_only=True):
-    """How often and how soon a failed run is tried again. Null counts as left out."""
+    """How often and how soon a failed run is retried. A null field has its default."""
 
     max: int | UnsetType | None = UNSET
     kind: Literal["exponential", "constant", "linear", "list"] | UnsetType | None = UNSET
@@ -647,7 +610,9 @@ class RetriesDraft(Struct, kw_only=True):
 
 
 class LimitDraft(Struct, kw_only=True):
-    """A limit that all runs with the same key share; `{args.id}` is filled from the payload."""
+    """A limit shared by all runs with the same key. `{args.id}` in the key is replaced by the
+    value in the payload.
+    """
 
     key: str
     max: int | UnsetType | None = UNSET
@@ -655,7 +620,9 @@ class LimitDraft(Struct, kw_only=True):
 
 
 class UniqueDraft(Struct, kw_only=True):
-    """Of equal submissions one becomes a run; the others get it, are refused, or replace it."""
+    """Deduplicates submissions: the first one with a key becomes a run; a later one returns that
+    run, is rejected, or replaces it.
+    """
 
     key: str
     held_while: Literal["queued", "live"] | UnsetType = field(name="while", default=UNSET)
@@ -663,12 +630,12 @@ class UniqueDraft(Struct, kw_only=True):
     on_conflict: Literal["return", "reject", "replace"] | UnsetType = UNSET
 
 
-class JobsMade(Struct, frozen=True, kw_only=True):
-    jobs: list[JobMade]
+class CreatedJobs(Struct, frozen=True, kw_only=True):
+    jobs: list[CreatedJob]
 
 
 class JobDraft(Struct, kw_only=True):
-    """A job that is to be made. Without a kind its name is its kind; without a name it gets one."""
+    """A new job. `kind` defaults to the name; a job without a name gets a generated one."""
 
     name: str | UnsetType = UNSET
     kind: str | UnsetType = UNSET
@@ -700,13 +667,13 @@ class JobDraft(Struct, kw_only=True):
 
 
 class JobIdentity(Struct, frozen=True, kw_only=True):
-    """What comes first in an answer about a job."""
+    """The first field of a job in a response."""
 
     job_id: str
 
 
 class JobValues(JobIdentity, frozen=True, kw_only=True):
-    """A job in an answer: every field of the contract."""
+    """A job in a response: every field of the contract."""
 
     name: str
     kind: str
@@ -731,7 +698,7 @@ class JobValues(JobIdentity, frozen=True, kw_only=True):
 
 
 class JobView(JobValues, frozen=True, kw_only=True):
-    """A job as it is now: the fields of the contract, and what Rota says about it."""
+    """A job with its fields and its current state."""
 
     status: str
     schedule_type: str
@@ -746,7 +713,7 @@ class JobView(JobValues, frozen=True, kw_only=True):
     updated_at: datetime
 
 
-class LatestRun(Struct, frozen=True, kw_only=True):
+class LatestRunView(Struct, frozen=True, kw_only=True):
     run_id: str
     status: str
     start_time: datetime | None = None
@@ -758,13 +725,13 @@ class LatestRun(Struct, frozen=True, kw_only=True):
 class JobStatus(Struct, frozen=True, kw_only=True):
     job_id: str
     status: str
-    latest_run: LatestRun | None = None
+    latest_run: LatestRunView | None = None
     explanation: str
 
 
 class ChangedFieldView(Struct, frozen=True, kw_only=True):
-    """One field, by its path. `is_shown` is false for a payload and for values that are too long:
-    the log keeps only that they changed.
+    """One changed field, by its path. `is_shown` is false for payloads and for long values: the log
+    records only that they changed.
     """
 
     field: str
@@ -774,12 +741,12 @@ class ChangedFieldView(Struct, frozen=True, kw_only=True):
 
 
 class JobChangeView(Struct, frozen=True, kw_only=True):
-    """One change of a job: who made it, when, by which means, and what became different.
+    """One change of a job: author, time, origin and the changed fields.
 
     `origin` is `code` (an app that declares jobs), `file` (`rota apply`), `import`, `cli`,
-    `dashboard`, `api`, or `transaction` (`rota.within`); null for changes by earlier releases.
-    `version` is the version that the job has since; null if the entry does not say. `details` is
-    what else the entry says, such as the reason of a pause.
+    `dashboard`, `api`, or `transaction` (`rota.in_transaction`); null for changes by earlier
+    releases. `version` is the job's version after the change; null if unknown. `details` contains
+    other facts, such as the reason of a pause.
     """
 
     id: int
@@ -793,7 +760,7 @@ class JobChangeView(Struct, frozen=True, kw_only=True):
 
 
 class KeyView(Struct, frozen=True, kw_only=True):
-    """A key without its secret, which nobody can show again."""
+    """A key without its secret, which cannot be shown again."""
 
     key_id: str
     name: str
@@ -806,14 +773,14 @@ class KeyView(Struct, frozen=True, kw_only=True):
     used_at: datetime | None = None
 
 
-class KeyMade(KeyView, frozen=True, kw_only=True):
-    """The only time that the key itself is shown."""
+class CreatedKey(KeyView, frozen=True, kw_only=True):
+    """A new key with its secret, which is shown only once."""
 
     key: str
 
 
 class TicketView(Struct, frozen=True, kw_only=True):
-    """`path` follows the address of the API."""
+    """A login ticket. Append `path` to the address of the API."""
 
     ticket: str
     path: str
@@ -821,7 +788,7 @@ class TicketView(Struct, frozen=True, kw_only=True):
 
 
 class LogLine(Struct, frozen=True, kw_only=True):
-    """A piece of output as it was written; it may hold several lines, or a part of one."""
+    """A piece of output as written: several lines, or part of one."""
 
     attempt_number: int
     seq: int
@@ -831,7 +798,7 @@ class LogLine(Struct, frozen=True, kw_only=True):
 
 
 class Logs(Struct, frozen=True, kw_only=True):
-    """`cursor` is where to go on from, also when there is nothing more yet."""
+    """A page of output. Continue from `cursor`, even if there is no more output yet."""
 
     items: list[LogLine] = field(name="data")
     cursor: str | None = None
@@ -844,8 +811,8 @@ class FieldChange(Struct, frozen=True, kw_only=True):
     after: Any
 
 
-class TouchedView(Struct, frozen=True, kw_only=True):
-    """Who changed it by hand, and when."""
+class ManualChangeView(Struct, frozen=True, kw_only=True):
+    """The last change outside the manifest."""
 
     by: str
     at: datetime
@@ -853,8 +820,8 @@ class TouchedView(Struct, frozen=True, kw_only=True):
 
 
 class ChangeView(Struct, frozen=True, kw_only=True):
-    """One job that is not as declared. `next_before` and `next_after` are when its next runs start;
-    `note` says why they are not known.
+    """One job that differs from its declaration. `next_before` and `next_after` are its next ticks;
+    `note` says why they are unknown.
     """
 
     action: str
@@ -867,7 +834,7 @@ class ChangeView(Struct, frozen=True, kw_only=True):
     next_after: list[str]
     moves: bool
     note: str | None = None
-    touched: TouchedView | None = None
+    touched: ManualChangeView | None = None
 
 
 class CalendarChangeView(Struct, frozen=True, kw_only=True):
@@ -878,21 +845,21 @@ class CalendarChangeView(Struct, frozen=True, kw_only=True):
 
 
 class PlanView(Struct, frozen=True, kw_only=True):
-    """What differs. `touched` are jobs that are as declared, and were changed by hand since."""
+    """The differences. `touched` jobs match their declaration but were changed outside it."""
 
     project: str
     changes: list[ChangeView]
     calendars: list[CalendarChangeView]
     unchanged: int
-    touched: dict[str, TouchedView]
+    touched: dict[str, ManualChangeView]
     seen: dict[str, int]
     seen_calendars: dict[str, int]
     warnings: list[str]
 
 
 class DeclaredJob(Struct, kw_only=True):
-    """A job as a file declares it: a field that is left out has its default. Without a schedule it
-    runs on demand. A limit is lifted by `none`; null is what an empty field of YAML is.
+    """A job declared in a file. An omitted field has its default. A job without a schedule runs on
+    demand. `none` removes a limit; null is an empty YAML field.
     """
 
     name: str
@@ -930,7 +897,7 @@ class DeclaredCalendar(Struct, kw_only=True):
 
 
 class OutcomeView(Struct, frozen=True, kw_only=True):
-    """A run that runs, or how it ended; `reason` is also why a tick became none."""
+    """A run and its outcome. `reason` also explains why a tick was skipped."""
 
     run_id: str
     status: str
@@ -942,14 +909,14 @@ class OutcomeView(Struct, frozen=True, kw_only=True):
 
 
 class JobOutcomes(Struct, frozen=True, kw_only=True):
-    """The newest first."""
+    """The recent runs of a job, newest first."""
 
     job_id: str
     runs: list[OutcomeView]
 
 
 class UpcomingView(Struct, frozen=True, kw_only=True):
-    """`local` is what clocks in the schedule's zone show at `at`, with their offset from UTC."""
+    """A next time. `local` is `at` in the schedule's time zone, with its UTC offset."""
 
     at: datetime
     due_at: datetime
@@ -974,7 +941,7 @@ class PreviewView(Struct, frozen=True, kw_only=True):
 
 
 class BackfillView(Struct, frozen=True, kw_only=True):
-    """How many ticks there are, have run, have not; `undecided` is the scheduler's own business."""
+    """Counts of ticks; `undecided` ticks are left to the scheduler."""
 
     ticks: int
     exist: int
@@ -984,10 +951,10 @@ class BackfillView(Struct, frozen=True, kw_only=True):
     run_ids: list[str]
 
 
-class BackfillPlanned(Struct, frozen=True, kw_only=True):
-    """What was counted: `ticks` is the sum of `ran`, `alive`, `failed` and `missing`, `new` are
-    those that get a run. With `estimated` the range was too long to look at each. `undecided` is
-    the scheduler's own business, `takes` how long it will take, if the job has run before.
+class BackfillEstimate(Struct, frozen=True, kw_only=True):
+    """The counts: `ticks` is the sum of `ran`, `alive`, `failed` and `missing`; `new` ticks get a
+    run. `estimated`: the range was too long to check each tick. `undecided` ticks are left to the
+    scheduler. `takes` is the expected duration, if the job has run before.
     """
 
     backfill_id: str | None = None
@@ -1023,7 +990,7 @@ class WhoAmI(Struct, frozen=True, kw_only=True):
 
 
 class SourceView(Struct, frozen=True, kw_only=True):
-    """A source of events, and how far it was read."""
+    """An event source and its progress."""
 
     name: str
     kind: str
@@ -1047,7 +1014,7 @@ class DepthView(Struct, frozen=True, kw_only=True):
 
 
 class StatisticsView(Struct, frozen=True, kw_only=True):
-    """`is_estimate`: there were too many runs to count each."""
+    """Statistics of a tenant. `is_estimate`: there were too many runs to count each."""
 
     since: datetime
     now: datetime
@@ -1065,7 +1032,7 @@ class StatisticsView(Struct, frozen=True, kw_only=True):
 
 
 class BucketView(Struct, frozen=True, kw_only=True):
-    """Runs that ended from `start` on. The percentiles of their lags are to a twentieth."""
+    """Runs that ended from `start` on. The percentiles of their waits are accurate to 5 %."""
 
     start: datetime
     runs: dict[str, int]
@@ -1085,11 +1052,11 @@ class SeriesView(Struct, frozen=True, kw_only=True):
 class TaskItem(Struct, frozen=True, kw_only=True):
     """A task in the list.
 
-    `workers` is the number of live workers that serve it. `runs_per_minute` and `compute_failure_rate` are
-    of the runs that ended in the last hour. `scheduled` counts submissions for a later instant.
-    `last_run_at` is the end of the last run among the newest 32,000 of your tenant.
-    `is_estimate`: more runs ended in the last hour than are read. `is_partial`: more runs wait or
-    are scheduled than are counted.
+    `workers` is the number of live workers that serve it. `runs_per_minute` and `compute_failure_rate`
+    cover runs that ended in the last hour. `scheduled` counts submissions for a later time.
+    `last_run_at` is the end of the last run among the newest 32,000 of your tenant. `is_estimate`:
+    more runs ended in the last hour than are read. `is_partial`: more runs wait or are scheduled
+    than are counted.
     """
 
     kind: str
@@ -1141,13 +1108,13 @@ class TaskBucket(Struct, frozen=True, kw_only=True):
 class TaskView(Struct, frozen=True, kw_only=True):
     """A task and its figures.
 
-    `description`, `payload_schema` and `default_policy` are what a worker told when it started.
-    `default_policy` holds the options declared on the handler; `null` if there are none.
-    `runs`, `ended`, `failed`, the rates and the percentiles are of the runs that ended from `since`
-    on. Ticks that never became a run do not count. `duration_*` is the time of the last attempt,
-    `wait_*` the time from when a run could start until it started; the percentiles are accurate to
-    a twentieth. `is_estimate`: there were too many runs to count each. `is_partial`: more runs wait
-    or are scheduled than are counted. `jobs` are the newest 50 of this kind.
+    A worker reports `description`, `payload_schema` and `default_policy` when it starts.
+    `default_policy` contains the options declared on the handler; null without options. `runs`,
+    `ended`, `failed`, the rates and the percentiles cover runs that ended from `since` on. Ticks
+    without a run do not count. `duration_*` is the time of the last attempt, `wait_*` the time from
+    when a run could start until it started; the percentiles are accurate to 5 %. `is_estimate`:
+    there were too many runs to count each. `is_partial`: more runs wait or are scheduled than are
+    counted. `jobs` are the newest 50 of this kind.
     """
 
     kind: str
@@ -1192,7 +1159,7 @@ class TenantView(Struct, frozen=True, kw_only=True):
 
 
 class QuotasDraft(Struct, kw_only=True):
-    """What a tenant may have at most. A quota that is absent has its default; null lifts it."""
+    """The quotas of a tenant. An omitted quota has its default; null removes the limit."""
 
     max_jobs: int | UnsetType | None = UNSET
     max_queued: int | UnsetType | None = UNSET
@@ -1208,9 +1175,52 @@ class QuotasDraft(Struct, kw_only=True):
     max_keys: int | UnsetType | None = UNSET
 
 
+class LoadPart(Struct, frozen=True, kw_only=True):
+    start: datetime
+    ticks: int
+
+
+class BusyJob(Struct, frozen=True, kw_only=True):
+    """A job with many ticks. `is_estimate`: it has too many ticks to compute each. Cron and
+    intervals are exact.
+    """
+
+    job_id: str
+    job_name: str
+    ticks: int
+    is_estimate: bool
+
+
+class LoadView(Struct, frozen=True, kw_only=True):
+    """The upcoming ticks. `buckets` omits empty buckets. `unknown` jobs have a fixed delay after
+    each
+    run, so their ticks are not known. `is_estimate`: a job is an estimate, or there are more
+    schedules than one response covers.
+    """
+
+    since: datetime
+    until: str
+    width_s: float
+    buckets: list[LoadPart]
+    jobs: int
+    unknown: int
+    busiest: list[BusyJob]
+    is_estimate: bool
+
+
+class KindView(Struct, frozen=True, kw_only=True):
+    """A kind. `workers` is the number of live workers that serve it; `payload_schema` is its JSON
+    Schema, if known.
+    """
+
+    kind: str
+    workers: int
+    payload_schema: dict[str, Any] | None = None
+
+
 class UserView(Struct, frozen=True, kw_only=True):
-    """Whom jobs and keys name. `jobs` are those that are not deleted, counted up to 200; `keys`
-    are those that are valid.
+    """A user of jobs and keys. `jobs` counts jobs that are not deleted, up to 200; `keys` counts
+    valid keys.
     """
 
     user_id: str
@@ -1219,7 +1229,7 @@ class UserView(Struct, frozen=True, kw_only=True):
 
 
 class KeysRevoked(Struct, frozen=True, kw_only=True):
-    """The keys that were valid until now."""
+    """The revoked keys."""
 
     user_id: str
     key_ids: list[str]
