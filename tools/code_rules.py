@@ -31,7 +31,7 @@ MODULES_WITH_SQL = {
     "store/migration_watch.py",
     "store/partitions.py",
     "store/state_guard.py",
-    "executors/sql/etl/texts.py",
+    "executors/sql/etl/load_statements.py",
     "sources/outbox/statements.py",
 }
 REGISTRY_HOST = re.compile(r"https?://")

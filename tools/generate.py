@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rota.api import resources
 from rota.api.operations import catalogue
 from rota.api.reference_page import RecordedResponse, render_reference
-from rota.cli.describe import cli_markdown
+from rota.cli.reference_page import render_cli_markdown
 from rota.config.reference_page import render_settings
 from rota.core import states
 from rota.store import state_guard
@@ -90,7 +90,7 @@ RENDERED = {
     "docs/reference/settings.md": render_settings,
     "docs/reference/api.md": api_markdown,
     "docs/reference/client.md": client_markdown,
-    "docs/reference/cli.md": cli_markdown,
+    "docs/reference/cli.md": render_cli_markdown,
     "src/rota/sdk/client/generated/schemas.py": client_shapes,
     "src/rota/sdk/client/generated/operations.py": client_operations,
     "web/src/api/schema.gen.ts": dashboard_types,

@@ -50,7 +50,7 @@ async def test_dead_letters_of_many_jobs_are_one_group_and_requeued_at_a_pace(
     await open_group(page, "'letters'")
     await expect(page.get_by_label("payload", exact=True)).to_contain_text("4711")
     await expect(page.get_by_label("Traceback")).to_contain_text("handlers.py")
-    await expect(page.get_by_text("rota.node.demo.handlers:report").first).to_be_visible()
+    await expect(page.get_by_text("rota.processes.demo.handlers:report").first).to_be_visible()
     await expect(page.get_by_role("table").get_by_role("row")).to_have_count(len(runs) + 1)
     await look(page, "dead-letter-group")
     await page.reload()
@@ -163,7 +163,7 @@ async def test_an_admin_creates_a_queue_and_pauses_it_for_the_own_tenant(
 
 async def test_workers_show_what_they_run_and_one_is_drained(site: Site, visit: Visiting) -> None:
     worker = subprocess.Popen(  # noqa: ASYNC220 — it is only waited for
-        [ROTA, "worker", "rota.node.demo.handlers:handlers"],
+        [ROTA, "worker", "rota.processes.demo.handlers:handlers"],
         cwd=site.folder,
         env=clean(ROTA_WORKER__QUEUES="spare"),
         stdout=subprocess.DEVNULL,

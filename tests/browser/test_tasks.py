@@ -203,7 +203,8 @@ async def hours(api: Served) -> list[str]:
         " on r.finished_at >= h and r.finished_at < h + interval '1 hour' group by h order by h"
     )
     return [
-        f"{middle(row['start']):%Y-%m-%d %H:%M}: {row['ended']:,} finished, {row['failed']:,} failed"
+        f"{middle(row['start']):%Y-%m-%d %H:%M}:"
+        f" {row['ended']:,} finished, {row['failed']:,} failed"
         for row in rows
     ]
 

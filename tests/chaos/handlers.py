@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rota.core.executor import AttemptContext, Snooze
-from rota.executors.python import Handlers, SyncContext
+from rota.executors.python import BlockingContext, Handlers
 from rota.runtime.clock import SystemClock
 from tests.support.sink import Attempt, Sink
 
@@ -81,13 +81,13 @@ async def effect(context: AttemptContext, payload: Any) -> None:
 
 
 @handlers.handler("chaos.thread")
-def in_thread(context: SyncContext, payload: Any) -> None:
+def in_thread(context: BlockingContext, payload: Any) -> None:
     with witnessed(context):
         threading.Event().wait(payload["seconds"])
 
 
 @handlers.handler("chaos.process", isolation="process")
-def in_process(context: SyncContext, payload: Any) -> None:
+def in_process(context: BlockingContext, payload: Any) -> None:
     with witnessed(context):
         threading.Event().wait(payload["seconds"])
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rota.executors.sql import Connections, EtlExecutor, EtlLimits, Folder
+from rota.executors.sql import DataFolder, EtlExecutor, EtlLimits, SqlConnections
 from rota.sdk.testing.executor_contract import ExecutorContract
 
 
@@ -44,7 +44,9 @@ class TestEtl(ExecutorContract):
 
     def make_executor(self) -> EtlExecutor:
         limits = EtlLimits(memory=128, disk=64, threads=1, folder=self.place / "work")
-        return EtlExecutor(connections=Connections(), folder=Folder(self.place), limits=limits)
+        return EtlExecutor(
+            connections=SqlConnections(), folder=DataFolder(self.place), limits=limits
+        )
 
     def speaking_payload(self, word: str) -> Any:
         return payload("select * from one", f"{word}.csv")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.integration.executors.http.target_server import TargetServer, target_server
 
-from rota.executors.http import Guard, HttpExecutor
+from rota.executors.http import HttpExecutor, TargetGuard
 from rota.sdk.testing.executor_contract import ExecutorContract
 
 
@@ -25,7 +25,7 @@ class TestHttp(ExecutorContract):
             yield
 
     def make_executor(self) -> HttpExecutor:
-        guard = Guard(allow_networks=("127.0.0.1/32",), allow_ports=(self.target.port,))
+        guard = TargetGuard(allow_networks=("127.0.0.1/32",), allow_ports=(self.target.port,))
         return HttpExecutor(guard=guard)
 
     def speaking_payload(self, word: str) -> Any:

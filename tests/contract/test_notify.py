@@ -8,7 +8,7 @@ import pytest
 from tests.integration.executors.http.target_server import TargetServer, target_server
 from tests.support.silence import Silence, silence
 
-from rota.executors.notify import Channel, NotifyExecutor
+from rota.executors.notify import NotifyChannel, NotifyExecutor
 from rota.sdk.testing.executor_contract import CONCURRENT_ATTEMPTS, ExecutorContract
 
 # Apprise imports what the next Python no longer has, where there still is one.
@@ -41,12 +41,12 @@ class TestNotify(ExecutorContract):
         at = f"json://127.0.0.1:{self.target.port}"
         return NotifyExecutor(
             {
-                "ops": Channel(url=f"{at}/echo"),
-                "broken": Channel(url=f"{at}/status/500"),
-                "silent": Channel(
+                "ops": NotifyChannel(url=f"{at}/echo"),
+                "broken": NotifyChannel(url=f"{at}/status/500"),
+                "silent": NotifyChannel(
                     url=f"json://127.0.0.1:{self.silent.port}", timeout=timedelta(minutes=2)
                 ),
-                **{word: Channel(url=f"{at}/echo/{word}") for word in WORDS},
+                **{word: NotifyChannel(url=f"{at}/echo/{word}") for word in WORDS},
             }
         )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rota.executors.sql import Connection, Connections, Folder, SqlExecutor
+from rota.executors.sql import DataFolder, SqlConnection, SqlConnections, SqlExecutor
 from rota.sdk.testing.executor_contract import ExecutorContract
 
 ENDLESS = "with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n"
@@ -39,8 +39,8 @@ class TestSql(ExecutorContract):
         sqlite3.connect(tmp_path / "shop.db").close()
 
     def make_executor(self) -> SqlExecutor:
-        shop = Connection(name="shop", url=f"sqlite://{self.place}/shop.db")
-        return SqlExecutor(connections=Connections([shop]), folder=Folder(self.place))
+        shop = SqlConnection(name="shop", url=f"sqlite://{self.place}/shop.db")
+        return SqlExecutor(connections=SqlConnections([shop]), folder=DataFolder(self.place))
 
     def speaking_payload(self, word: str) -> Any:
         return {"connection": "shop", "query": "select :word as word", "parameters": {"word": word}}

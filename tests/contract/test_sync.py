@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.support.storing import plant, silent_server
 
-from rota.executors.sync import Place, SyncExecutor
+from rota.executors.sync import SyncExecutor, SyncPlace
 from rota.sdk.testing.executor_contract import ExecutorContract
 
 HOST_KEY = f"SHA256:{'A' * 43}"
@@ -27,7 +27,7 @@ class TestSync(ExecutorContract):
         {"from": "in:/", "to": "out:/", "dry_run": "yes"},
         {"from": "in:/", "to": "out:/", "password": "x"},
     )
-    places: tuple[Place, ...]
+    places: tuple[SyncPlace, ...]
     root: Path
 
     @pytest.fixture(autouse=True)
@@ -38,9 +38,9 @@ class TestSync(ExecutorContract):
         plant(self.root, {"good/a.txt": b"a", "good/b/c.txt": b"c"})
         (tmp_path / "out").mkdir()
         self.places = (
-            Place(name="in", url=f"file://{tmp_path}/in"),
-            Place(name="out", url=f"file://{tmp_path}/out"),
-            Place(
+            SyncPlace(name="in", url=f"file://{tmp_path}/in"),
+            SyncPlace(name="out", url=f"file://{tmp_path}/out"),
+            SyncPlace(
                 name="silent",
                 url=f"sftp://me@127.0.0.1:{port}/",
                 secret="x",

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.integration.executors.http.target_server import TargetServer, target_server
 
-from rota.executors.http import Guard, WebhookExecutor, signing
+from rota.executors.http import TargetGuard, WebhookExecutor, build_webhook_signing
 from rota.sdk.testing.executor_contract import ExecutorContract
 from rota.sdk.webhooks import new_secret
 
@@ -36,8 +36,8 @@ class TestWebhook(ExecutorContract):
         return {"webhook": "partner", "url": self.target.url + path, "type": "invoice.paid"}
 
     def make_executor(self) -> WebhookExecutor:
-        guard = Guard(allow_networks=("127.0.0.1/32",), allow_ports=(self.target.port,))
-        return WebhookExecutor({"partner": signing([SECRET])}, guard=guard)
+        guard = TargetGuard(allow_networks=("127.0.0.1/32",), allow_ports=(self.target.port,))
+        return WebhookExecutor({"partner": build_webhook_signing([SECRET])}, guard=guard)
 
     def speaking_payload(self, word: str) -> Any:
         return self.payload(f"/echo/{word}")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rota.core.executor import AttemptContext
-from rota.executors.python import Handlers, SyncContext
+from rota.executors.python import BlockingContext, Handlers
 from rota.runtime.clock import SystemClock
 from tests.support.sink import Attempt, Sink
 
@@ -67,7 +67,7 @@ async def run_slowly(context: AttemptContext, payload: Any) -> None:
 
 
 @handlers.handler("faults.thread")
-def run_in_thread(context: SyncContext, payload: Any) -> None:
+def run_in_thread(context: BlockingContext, payload: Any) -> None:
     with witness(context):
         for _ in count_beats(payload):
             threading.Event().wait(BEAT_S)
@@ -75,7 +75,7 @@ def run_in_thread(context: SyncContext, payload: Any) -> None:
 
 
 @handlers.handler("faults.process", isolation="process")
-def run_in_process(context: SyncContext, payload: Any) -> None:
+def run_in_process(context: BlockingContext, payload: Any) -> None:
     with witness(context):
         for _ in count_beats(payload):
             threading.Event().wait(BEAT_S)

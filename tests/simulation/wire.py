@@ -1,6 +1,6 @@
 """One connection that many duties share, and duties that stop before each statement.
 
-A `RunHistory` is one pass of a duty. It goes on a statement at a time, as far as it is told, so another
+A `Story` is one pass of a duty. It goes on a statement at a time, as far as it is told, so another
 node may act in between, the clock may move, or the process may die there. A statement can be cut
 off before it reaches the database, and an answer can be lost after it did. Statements of one
 transaction are one step: what two open transactions do to each other is the chaos tests' business.

@@ -1,7 +1,7 @@
 """Runs a real Chromium against a real dashboard.
 
-A page that writes an error to its console, throws, or violates its content security policy fails its
-test. `look` checks a page: axe in light and dark, wide and narrow, no horizontal overflow; with
+A page that writes an error to its console, throws, or violates its content security policy fails
+its test. `look` checks a page: axe in light and dark, wide and narrow, no horizontal overflow; with
 `RECORD=1` it also writes the images in docs/images.
 """
 

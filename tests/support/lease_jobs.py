@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rota.core.executor import AttemptContext
-from rota.executors.python import Handlers, SyncContext
+from rota.executors.python import BlockingContext, Handlers
 
 handlers = Handlers()
 PAUSE_S = 0.02
@@ -48,7 +48,7 @@ def work_on(path: str, attempt: int) -> None:
 
 
 @handlers.handler("thread")
-def in_thread(context: SyncContext, payload: Any) -> None:
+def in_thread(context: BlockingContext, payload: Any) -> None:
     work_on(payload["path"], context.attempt)
 
 
@@ -72,7 +72,7 @@ async def deaf(context: AttemptContext, payload: Any) -> None:
 
 
 @handlers.handler("child", isolation="process")
-def in_child(context: SyncContext, payload: Any) -> None:
+def in_child(context: BlockingContext, payload: Any) -> None:
     """Ignores every signal that can be ignored, and so does what it has started."""
     if context.attempt == 1:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):

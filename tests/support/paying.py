@@ -11,7 +11,7 @@ from typing import Any
 
 from rota.core.executor import AttemptContext
 from rota.executors.python import Handlers
-from rota.executors.python.contexts import SyncContext
+from rota.executors.python.contexts import BlockingContext
 
 handlers = Handlers()
 INSERT = "insert into payments (run_id, attempt) values ($1, $2)"
@@ -28,7 +28,7 @@ def rest() -> None:
 
 
 @handlers.handler("inside")
-def inside(context: SyncContext, _payload: Any) -> None:
+def inside(context: BlockingContext, _payload: Any) -> None:
     """Killed with the row written and nothing committed, the first time."""
     with context.transaction() as conn:
         conn.execute(INSERT, context.run_id, context.attempt)
@@ -48,7 +48,7 @@ async def inside_async(context: AttemptContext, _payload: Any) -> None:
 
 
 @handlers.handler("after")
-def after(context: SyncContext, _payload: Any) -> None:
+def after(context: BlockingContext, _payload: Any) -> None:
     """Killed when everything is committed, and the handler has not returned."""
     with context.transaction() as conn:
         conn.execute(INSERT, context.run_id, context.attempt)

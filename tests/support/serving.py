@@ -17,7 +17,7 @@ from rota.core import api_keys
 from rota.core.access import Role
 from rota.core.ids import build_id
 from rota.engine.observability.tracing import TraceWriter
-from rota.node.api import open_api
+from rota.processes.api import open_api
 from rota.runtime.clock import SystemClock
 from rota.runtime.database_clock import DatabaseClock
 from rota.runtime.service import ServiceContext

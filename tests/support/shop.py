@@ -22,7 +22,7 @@ from rota.core.policy import Policy
 from rota.core.states import RunState
 from rota.engine.observability.tracing import TraceWriter
 from rota.executors.python import Handlers, PythonExecutor
-from rota.node.worker import open_worker
+from rota.processes.worker import open_worker
 from rota.runtime.clock import SystemClock
 from rota.runtime.service import ServiceContext
 from rota.runtime.stop import Stop

@@ -18,7 +18,7 @@ from typing import Any
 import asyncssh
 
 from rota.core.outcome import Outcome
-from rota.executors.sync import Place, SyncExecutor
+from rota.executors.sync import SyncExecutor, SyncPlace
 from rota.sdk.testing import RecordingContext
 
 KEY_ID = "test-key-id-4711"
@@ -34,9 +34,9 @@ class Store:
     root: Path
     port: int
 
-    def place(self, name: str, url: str = "s3://bucket/", **settings: Any) -> Place:
+    def place(self, name: str, url: str = "s3://bucket/", **settings: Any) -> SyncPlace:
         given = {"account": KEY_ID, "secret": SECRET, **settings}
-        return Place(name=name, url=url, endpoint=f"http://127.0.0.1:{self.port}", **given)
+        return SyncPlace(name=name, url=url, endpoint=f"http://127.0.0.1:{self.port}", **given)
 
 
 @contextlib.contextmanager
@@ -76,9 +76,9 @@ class Machine:
     server: Any
     connections: list[Any]
 
-    def place(self, name: str, path: str = "/", **settings: Any) -> Place:
+    def place(self, name: str, path: str = "/", **settings: Any) -> SyncPlace:
         given = {"key_file": str(self.key_file), "host_keys": (self.fingerprint,), **settings}
-        return Place(name=name, url=f"sftp://copier@127.0.0.1:{self.port}{path}", **given)
+        return SyncPlace(name=name, url=f"sftp://copier@127.0.0.1:{self.port}{path}", **given)
 
 
 @contextlib.asynccontextmanager
@@ -132,7 +132,7 @@ def tree_of(root: Path) -> dict[str, bytes]:
 
 
 async def sync(
-    places: tuple[Place, ...], context: RecordingContext | None = None, **payload: Any
+    places: tuple[SyncPlace, ...], context: RecordingContext | None = None, **payload: Any
 ) -> Outcome:
     """One attempt; `from_` is written so because of Python."""
     executor = SyncExecutor(places)
@@ -161,7 +161,7 @@ class HookedContext(RecordingContext):
         raise NotImplementedError
 
 
-async def cancelled_midway(places: tuple[Place, ...], **payload: Any) -> bool:
+async def cancelled_midway(places: tuple[SyncPlace, ...], **payload: Any) -> bool:
     """Cancel an attempt when the first bytes have been sent; whether it ended by that."""
     begun = asyncio.Event()
 

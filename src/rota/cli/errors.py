@@ -3,7 +3,7 @@
 from rota.core.errors import InvalidInput
 
 
-class Misused(InvalidInput):
+class UsageError(InvalidInput):
     """Missing arguments, or arguments that exclude each other; no single value is wrong."""
 
     def __init__(self, sentence: str) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 
 from cyclopts import App
 
-from rota.cli.errors import Misused
+from rota.cli.errors import UsageError
 
 WITH_VALUE: Final = ("--url", "--key-file", "--timeout")
 SWITCHES: Final = ("--json", "--quiet", "-q")
@@ -26,7 +26,7 @@ def move_behind_command(words: Sequence[str], program: App) -> list[str]:
             moved.append(rest.pop(0))
         elif word in WITH_VALUE:
             if len(rest) == 1:
-                raise Misused(f'Option "{word}" requires an argument.')
+                raise UsageError(f'Option "{word}" requires an argument.')
             moved += rest[:2]
             del rest[:2]
         elif not word.startswith("-") and word in app:

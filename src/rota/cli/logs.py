@@ -18,26 +18,26 @@ from rota.core.terminal_text import remove_colours
 if TYPE_CHECKING:
     from rota.sdk.client import Client
 
-PIECES: Final = 1000
+CHUNKS_PER_PAGE: Final = 1000
 
 
-def read(client: "Client", run_id: str) -> Iterator[Any]:
+def read_chunks(client: "Client", run_id: str) -> Iterator[Any]:
     """Return the output so far."""
     after: dict[str, Any] = {}
     while True:
-        page = client.get_logs(run_id, limit=PIECES, **after)
+        page = client.get_logs(run_id, limit=CHUNKS_PER_PAGE, **after)
         yield from page.items
-        if len(page.items) < PIECES or page.cursor is None:
+        if len(page.items) < CHUNKS_PER_PAGE or page.cursor is None:
             return
         after = {"after": page.cursor}
 
 
-def followed(client: "Client", run_id: str) -> Iterator[Any]:
+def follow_chunks(client: "Client", run_id: str) -> Iterator[Any]:
     return iter(client.follow_logs(run_id))
 
 
-def write_pieces(
-    pieces: Iterable[Any], *, attempt: int | None, as_json: bool, raw: bool = False
+def print_chunks(
+    chunks: Iterable[Any], *, attempt: int | None, as_json: bool, raw: bool = False
 ) -> None:
     """Print each chunk as it arrives, and a line break at the very end if one is missing.
 
@@ -46,13 +46,13 @@ def write_pieces(
     ends_open = False
     out = raw_output() if raw else sys.stdout
     on_terminal = out.isatty()
-    for piece in pieces:
+    for piece in chunks:
         if attempt is not None and piece.attempt_number != attempt:
             continue
         if as_json:
             print(msgspec.json.encode(piece).decode(), flush=True)
             continue
-        text = piece.text if raw else readable(piece.text, colours=on_terminal)
+        text = piece.text if raw else clean_text(piece.text, colours=on_terminal)
         out.write(text)
         out.flush()
         ends_open = not text.endswith("\n")
@@ -63,6 +63,6 @@ def write_pieces(
         print()
 
 
-def readable(text: str, *, colours: bool) -> str:
+def clean_text(text: str, *, colours: bool) -> str:
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     return lines if colours else remove_colours(lines)

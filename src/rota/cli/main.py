@@ -8,15 +8,15 @@ from typing import Final, NamedTuple
 from cyclopts import App, CycloptsError, Group, Parameter, UnknownCommandError
 
 from rota.cli.global_options import move_behind_command
-from rota.cli.output import INTERRUPTED, misused, pipe_closed, refuse
-from rota.cli.terminal import escape_standard_streams, escaped_output
+from rota.cli.output import INTERRUPTED, discard_output, print_error, print_usage_error
+from rota.cli.terminal import escape_output, escape_standard_streams
 from rota.core.errors import RotaError
 
-SERVERS: Final = Group("Start Rota", sort_key=1)
-DAILY: Final = Group("Jobs and runs", sort_key=2)
-LOOKING: Final = Group("Observe", sort_key=3)
-OPERATING: Final = Group("Operate", sort_key=4)
-OPTIONS: Final = Group("Options", sort_key=5)
+START_GROUP: Final = Group("Start Rota", sort_key=1)
+JOBS_GROUP: Final = Group("Jobs and runs", sort_key=2)
+OBSERVE_GROUP: Final = Group("Observe", sort_key=3)
+OPERATE_GROUP: Final = Group("Operate", sort_key=4)
+OPTIONS_GROUP: Final = Group("Options", sort_key=5)
 
 HELP: Final = """\
 Distributed cron, job queue and job graphs in one service, on PostgreSQL.
@@ -32,77 +32,117 @@ denied, 78 configuration, 130 interrupted.
 """
 
 
-class Command(NamedTuple):
+class CommandEntry(NamedTuple):
     name: str
-    place: str
+    target: str
     group: Group
     help: str
 
 
 COMMANDS: Final = (
-    Command("up", "up:up", SERVERS, "Start Rota on this machine."),
-    Command("api", "api:api", SERVERS, "Serve the HTTP API."),
-    Command(
+    CommandEntry("up", "up:up", START_GROUP, "Start Rota on this machine."),
+    CommandEntry("api", "api:api", START_GROUP, "Serve the HTTP API."),
+    CommandEntry(
         "scheduler",
         "scheduler:scheduler",
-        SERVERS,
+        START_GROUP,
         "Run a scheduler: start jobs when they are due.",
     ),
-    Command("worker", "worker:worker", SERVERS, "Run a worker: claim and execute runs."),
-    Command("init", "init:init", SERVERS, "Create a small project that is ready to run."),
-    Command("jobs", "jobs_at_work:app", DAILY, "Jobs: create, show, edit, run, pause."),
-    Command("tasks", "tasks:app", DAILY, "Tasks: list, show."),
-    Command("runs", "watch:app", DAILY, "Runs: show, watch, cancel, retry."),
-    Command("graph", "graphs:app", DAILY, "Graphs: draw, check, retry, pause."),
-    Command("dead", "dead:app", DAILY, "Dead letters: group, requeue, edit, drop."),
-    Command("backfill", "backfills:backfill", DAILY, "Create runs for past times of a schedule."),
-    Command("backfills", "backfills:app", DAILY, "Backfills: show, watch, pause, cancel."),
-    Command("events", "events:app", DAILY, "External events: send, list, show, replay."),
-    Command("hooks", "hooks:app", DAILY, "Webhook endpoints: create, list, rotate, delete."),
-    Command("calendars", "calendars:app", DAILY, "Calendars: list, show, put, delete."),
-    Command("secrets", "secrets:app", DAILY, "Secrets: put, list, delete."),
-    Command("next", "next_times:next_times", DAILY, "Explain a schedule and show its next times."),
-    Command(
-        "simulate", "simulate:simulate", DAILY, "Simulate a schedule over months, with outages."
+    CommandEntry("worker", "worker:worker", START_GROUP, "Run a worker: claim and execute runs."),
+    CommandEntry("init", "init:init", START_GROUP, "Create a small project that is ready to run."),
+    CommandEntry("jobs", "job_activity:app", JOBS_GROUP, "Jobs: create, show, edit, run, pause."),
+    CommandEntry("tasks", "tasks:app", JOBS_GROUP, "Tasks: list, show."),
+    CommandEntry("runs", "watch:app", JOBS_GROUP, "Runs: show, watch, cancel, retry."),
+    CommandEntry("graph", "graphs:app", JOBS_GROUP, "Graphs: draw, check, retry, pause."),
+    CommandEntry("dead", "dead:app", JOBS_GROUP, "Dead letters: group, requeue, edit, drop."),
+    CommandEntry(
+        "backfill", "backfills:backfill", JOBS_GROUP, "Create runs for past times of a schedule."
     ),
-    Command("plan", "jobs_as_code:plan", DAILY, "Show what applying a manifest would change."),
-    Command("apply", "jobs_as_code:apply", DAILY, "Create and update the jobs of a manifest."),
-    Command("diff", "jobs_as_code:diff", DAILY, "Compare a manifest with the server."),
-    Command("drift", "jobs_as_code:drift", DAILY, "Show jobs that were changed by hand."),
-    Command("export", "jobs_as_code:export", DAILY, "Write a manifest from existing jobs."),
-    Command("import", "importing:app", DAILY, "Import jobs from cron, Kubernetes and others."),
-    Command("exec", "exec:exec_", DAILY, "Run a command and record it as a run."),
-    Command("open", "dashboard:open_dashboard", LOOKING, "Log in to the dashboard."),
-    Command("load", "dashboard:load", LOOKING, "Show the number of upcoming ticks over time."),
-    Command("why", "observing:why", LOOKING, "Explain why a run waits, or how it ended."),
-    Command("top", "top:top", LOOKING, "Show a live overview of the cluster."),
-    Command(
-        "status", "status:status", LOOKING, "Show processes, queues, jobs and recent outcomes."
+    CommandEntry(
+        "backfills", "backfills:app", JOBS_GROUP, "Backfills: show, watch, pause, cancel."
     ),
-    Command("stats", "observing:stats", LOOKING, "Show statistics: outcomes, waits, durations."),
-    Command("feed", "feed:feed", LOOKING, "Stream events of runs and jobs."),
-    Command("audit", "observing:audit", LOOKING, "Show the audit log."),
-    Command("metrics", "observing:metrics", LOOKING, "Print metrics for Prometheus."),
-    Command("doctor", "doctor:doctor", OPERATING, "Find problems and suggest fixes."),
-    Command("queues", "queues:app", OPERATING, "Queues: list, create, pause, limit."),
-    Command("sources", "sources:app", OPERATING, "Event sources: position, lag, errors."),
-    Command("workers", "cluster:workers", OPERATING, "List the workers."),
-    Command("drain", "cluster:drain", OPERATING, "Drain workers: finish current runs, then stop."),
-    Command("kinds", "cluster:kinds", OPERATING, "List the kinds of jobs and their payloads."),
-    Command("schedulers", "cluster:schedulers", OPERATING, "List the schedulers."),
-    Command("shards", "cluster:shards", OPERATING, "List the shards and their schedulers."),
-    Command("keys", "keys:app", OPERATING, "API keys: list, create, revoke, renew."),
-    Command("setup-link", "setup_link:setup_link", OPERATING, "Print a one-time admin login link."),
-    Command("users", "users:app", OPERATING, "Users: list, show, revoke keys."),
-    Command("tenants", "tenants:app", OPERATING, "Tenants: create, edit, pause, create keys."),
-    Command("whoami", "observing:whoami", OPERATING, "Show the current key, tenant and role."),
-    Command("migrate", "migrate:migrate", OPERATING, "Migrate the database schema."),
-    Command("bench", "bench:bench", OPERATING, "Measure Rota on this machine."),
-    Command("completion", "completion:app", OPERATING, "Shell completion."),
+    CommandEntry("events", "events:app", JOBS_GROUP, "External events: send, list, show, replay."),
+    CommandEntry(
+        "hooks", "hooks:app", JOBS_GROUP, "Webhook endpoints: create, list, rotate, delete."
+    ),
+    CommandEntry("calendars", "calendars:app", JOBS_GROUP, "Calendars: list, show, put, delete."),
+    CommandEntry("secrets", "secrets:app", JOBS_GROUP, "Secrets: put, list, delete."),
+    CommandEntry(
+        "next", "next_times:next_times", JOBS_GROUP, "Explain a schedule and show its next times."
+    ),
+    CommandEntry(
+        "simulate",
+        "simulate:simulate",
+        JOBS_GROUP,
+        "Simulate a schedule over months, with outages.",
+    ),
+    CommandEntry(
+        "plan", "jobs_as_code:plan", JOBS_GROUP, "Show what applying a manifest would change."
+    ),
+    CommandEntry(
+        "apply", "jobs_as_code:apply", JOBS_GROUP, "Create and update the jobs of a manifest."
+    ),
+    CommandEntry("diff", "jobs_as_code:diff", JOBS_GROUP, "Compare a manifest with the server."),
+    CommandEntry("drift", "jobs_as_code:drift", JOBS_GROUP, "Show jobs that were changed by hand."),
+    CommandEntry(
+        "export", "jobs_as_code:export", JOBS_GROUP, "Write a manifest from existing jobs."
+    ),
+    CommandEntry(
+        "import", "imports:app", JOBS_GROUP, "Import jobs from cron, Kubernetes and others."
+    ),
+    CommandEntry("exec", "exec:exec_", JOBS_GROUP, "Run a command and record it as a run."),
+    CommandEntry("open", "dashboard:open_dashboard", OBSERVE_GROUP, "Log in to the dashboard."),
+    CommandEntry(
+        "load", "dashboard:load", OBSERVE_GROUP, "Show the number of upcoming ticks over time."
+    ),
+    CommandEntry(
+        "why", "inspection:why", OBSERVE_GROUP, "Explain why a run waits, or how it ended."
+    ),
+    CommandEntry("top", "top:top", OBSERVE_GROUP, "Show a live overview of the cluster."),
+    CommandEntry(
+        "status",
+        "status:status",
+        OBSERVE_GROUP,
+        "Show processes, queues, jobs and recent outcomes.",
+    ),
+    CommandEntry(
+        "stats", "inspection:stats", OBSERVE_GROUP, "Show statistics: outcomes, waits, durations."
+    ),
+    CommandEntry("feed", "feed:feed", OBSERVE_GROUP, "Stream events of runs and jobs."),
+    CommandEntry("audit", "inspection:audit", OBSERVE_GROUP, "Show the audit log."),
+    CommandEntry("metrics", "inspection:metrics", OBSERVE_GROUP, "Print metrics for Prometheus."),
+    CommandEntry("doctor", "doctor:doctor", OPERATE_GROUP, "Find problems and suggest fixes."),
+    CommandEntry("queues", "queues:app", OPERATE_GROUP, "Queues: list, create, pause, limit."),
+    CommandEntry("sources", "sources:app", OPERATE_GROUP, "Event sources: position, lag, errors."),
+    CommandEntry("workers", "cluster:workers", OPERATE_GROUP, "List the workers."),
+    CommandEntry(
+        "drain", "cluster:drain", OPERATE_GROUP, "Drain workers: finish current runs, then stop."
+    ),
+    CommandEntry(
+        "kinds", "cluster:kinds", OPERATE_GROUP, "List the kinds of jobs and their payloads."
+    ),
+    CommandEntry("schedulers", "cluster:schedulers", OPERATE_GROUP, "List the schedulers."),
+    CommandEntry(
+        "shards", "cluster:shards", OPERATE_GROUP, "List the shards and their schedulers."
+    ),
+    CommandEntry("keys", "keys:app", OPERATE_GROUP, "API keys: list, create, revoke, renew."),
+    CommandEntry(
+        "setup-link", "setup_link:setup_link", OPERATE_GROUP, "Print a one-time admin login link."
+    ),
+    CommandEntry("users", "users:app", OPERATE_GROUP, "Users: list, show, revoke keys."),
+    CommandEntry(
+        "tenants", "tenants:app", OPERATE_GROUP, "Tenants: create, edit, pause, create keys."
+    ),
+    CommandEntry(
+        "whoami", "inspection:whoami", OPERATE_GROUP, "Show the current key, tenant and role."
+    ),
+    CommandEntry("migrate", "migrate:migrate", OPERATE_GROUP, "Migrate the database schema."),
+    CommandEntry("bench", "bench:bench", OPERATE_GROUP, "Measure Rota on this machine."),
+    CommandEntry("completion", "completion:app", OPERATE_GROUP, "Shell completion."),
 )
 
 
-def build() -> App:
+def build_app() -> App:
     """Build the program. Commands are imported when they run, so that `--help` stays fast."""
     program = App(
         name="rota",
@@ -119,18 +159,18 @@ def build() -> App:
     )
     for command in COMMANDS:
         program.command(
-            f"rota.cli.commands.{command.place}",
+            f"rota.cli.commands.{command.target}",
             name=command.name,
             group=command.group,
             help=command.help,
         )
     program.command("rota.cli.commands.calendars:alias", name="calendar", show=False)
     for flag in ("--help", "--version"):
-        program[flag].group = (OPTIONS,)
+        program[flag].group = (OPTIONS_GROUP,)
     return program
 
 
-app = build()
+app = build_app()
 
 
 def main() -> None:
@@ -140,7 +180,7 @@ def main() -> None:
 
 def run() -> int:
     """Run a command; an error becomes one line and an exit code."""
-    with escaped_output():
+    with escape_output():
         return _run()
 
 
@@ -149,17 +189,19 @@ def _run() -> int:
         code = app(move_behind_command(sys.argv[1:], app))
         sys.stdout.flush()
     except CycloptsError as error:
-        return misused(mistake(error), " ".join(("rota", *(error.command_chain or ()))))
+        return print_usage_error(
+            describe_usage_error(error), " ".join(("rota", *(error.command_chain or ())))
+        )
     except RotaError as error:
-        return refuse(error)
+        return print_error(error)
     except BrokenPipeError:
-        return pipe_closed()
+        return discard_output()
     except KeyboardInterrupt:
         return INTERRUPTED
     return code if isinstance(code, int) else 0
 
 
-def mistake(error: CycloptsError) -> str:
+def describe_usage_error(error: CycloptsError) -> str:
     """Return the error message. Unknown commands are handled here: cyclopts would import every
     command to find a similar one.
     """

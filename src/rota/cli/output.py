@@ -19,7 +19,7 @@ from rota.core.errors import (
 FAILED: Final = 1
 USAGE: Final = 64
 NOT_FOUND: Final = 66
-AWAY: Final = 69
+UNREACHABLE: Final = 69
 NOT_PERMITTED: Final = 77
 CONFIGURATION: Final = 78
 INTERRUPTED: Final = 130
@@ -32,8 +32,8 @@ EXIT_CODES: Final[dict[type[RotaError], int]] = {
     Unauthenticated: NOT_PERMITTED,
     NotAllowed: NOT_PERMITTED,
     StoreRefused: CONFIGURATION,
-    EmbeddedFailed: AWAY,
-    StoreUnavailable: AWAY,
+    EmbeddedFailed: UNREACHABLE,
+    StoreUnavailable: UNREACHABLE,
 }
 # HTTP statuses of the API. Any other status below 500 is a usage error, the rest are server errors.
 STATUS_CODES: Final = {
@@ -42,13 +42,13 @@ STATUS_CODES: Final = {
     404: NOT_FOUND,
     409: FAILED,
     412: FAILED,
-    429: AWAY,
+    429: UNREACHABLE,
 }
 SERVER_FAILED: Final = 500
 UNAUTHENTICATED: Final = 401
 
 
-def exit_code(error: RotaError) -> int:
+def get_exit_code(error: RotaError) -> int:
     from rota.sdk.client.errors import (  # noqa: PLC0415 - see `sentence`
         ApiError,
         Unreachable,
@@ -56,20 +56,20 @@ def exit_code(error: RotaError) -> int:
     )
 
     if isinstance(error, ApiError):
-        default = AWAY if error.status >= SERVER_FAILED else USAGE
+        default = UNREACHABLE if error.status >= SERVER_FAILED else USAGE
         return STATUS_CODES.get(error.status, default)
     if isinstance(error, Unreachable | Unreadable):
-        return AWAY
+        return UNREACHABLE
     return next((EXIT_CODES[kind] for kind in type(error).__mro__ if kind in EXIT_CODES), FAILED)
 
 
-def refuse(error: RotaError) -> int:
+def print_error(error: RotaError) -> int:
     """Print the error in one line, without a traceback, and return the exit code."""
-    print(f"rota: {sentence(error)}", file=sys.stderr)
-    return exit_code(error)
+    print(f"rota: {describe_error(error)}", file=sys.stderr)
+    return get_exit_code(error)
 
 
-def sentence(error: RotaError) -> str:
+def describe_error(error: RotaError) -> str:
     """Return the message of an error, with command-line options as remedies."""
     # Imported only here: the HTTP library would double the time of `rota --help`.
     from rota.sdk.client.errors import ApiError, Unreachable  # noqa: PLC0415
@@ -84,19 +84,19 @@ def sentence(error: RotaError) -> str:
     return " ".join(str(error).split())
 
 
-def misused(message: str, command: str) -> int:
+def print_usage_error(message: str, command: str) -> int:
     """Print a usage error and return the exit code."""
     print(f"rota: {' '.join(message.split())} See `{command} --help`.", file=sys.stderr)
     return USAGE
 
 
-def pipe_closed() -> int:
+def discard_output() -> int:
     """Discard the rest of the output: its reader has closed the pipe."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return PIPE_CLOSED
 
 
-def say(message: str) -> None:
+def print_message(message: str) -> None:
     print(message, flush=True)
 
 

@@ -6,26 +6,26 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from rota.cli import times
-from rota.cli.commands.observing import sparkline
-from rota.cli.commands.runs import took
-from rota.cli.output import sentence
-from rota.cli.tables import Column, Screen, coloured, cut, shown, table
+from rota.cli.commands.inspection import draw_sparkline
+from rota.cli.commands.runs import format_duration
+from rota.cli.output import describe_error
+from rota.cli.tables import Screen, TableColumn, colour_text, cut_text, format_cell, render_table
 from rota.core.errors import RotaError
 from rota.core.time import moments
 
 if TYPE_CHECKING:
     from rota.sdk.client import Client
 
-LATELY: Final = timedelta(minutes=1)
-MOST: Final = 200
-BAR: Final = 16
+RATE_WINDOW: Final = timedelta(minutes=1)
+RUNNING_RUNS_MAX: Final = 200
+BAR_WIDTH: Final = 16
 # Minimum lines of a section on a low screen.
-FEWEST: Final = 3
-HEADS: Final = 14
+SECTION_ROWS_MIN: Final = 3
+FIXED_LINES: Final = 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
+class ClusterSnapshot:
     """A snapshot from the API, with the time of the request by the local clock."""
 
     url: str
@@ -39,7 +39,7 @@ class Frame:
     running: Sequence[Any]
     failures: Sequence[Any]
 
-    def plain(self) -> dict[str, Any]:
+    def to_plain(self) -> dict[str, Any]:
         return {
             "url": self.url,
             "now": self.now,
@@ -53,152 +53,167 @@ class Frame:
         }
 
 
-def look(client: "Client") -> Frame:
+def read_snapshot(client: "Client") -> ClusterSnapshot:
     now = times.now()
-    return Frame(
+    return ClusterSnapshot(
         url=client.url,
         who=client.get_whoami(),
         now=now,
-        statistics=client.get_statistics(since=moments.to_rfc3339(now - LATELY)),
+        statistics=client.get_statistics(since=moments.to_rfc3339(now - RATE_WINDOW)),
         series=client.get_series(span="hour"),
         workers=client.list_workers().items,
         schedulers=client.list_schedulers().items,
         queues=client.list_queues().items,
-        running=client.list_runs(status=["running", "cancelling"], limit=MOST).items,
+        running=client.list_runs(status=["running", "cancelling"], limit=RUNNING_RUNS_MAX).items,
         failures=client.list_dead_letters(limit=10).items,
     )
 
 
-def lines(
-    frame: Frame, screen: Screen, *, height: int | None = None, trouble: RotaError | None = None
+def render_snapshot(
+    snapshot: ClusterSnapshot,
+    screen: Screen,
+    *,
+    height: int | None = None,
+    error: RotaError | None = None,
 ) -> Iterator[str]:
     """Render the screen. With a height, each section shows as many rows as fit."""
-    room = None if height is None else max(FEWEST, (height - HEADS) // 3)
-    yield from heading(frame, screen, trouble)
+    room = None if height is None else max(SECTION_ROWS_MIN, (height - FIXED_LINES) // 3)
+    yield from render_heading(snapshot, screen, error)
     yield ""
-    yield from section(processes(frame), PROCESSES, screen, room, empty="No processes running")
-    yield ""
-    busy = sorted(frame.queues, key=lambda queue: (-queue.waiting - queue.running, queue.name))
-    yield from section(busy, queue_columns(frame.now), screen, room, empty="No queues")
-    yield ""
-    running = run_columns(frame.now)
-    yield from section(frame.running, running, screen, room, empty="No active runs")
-    yield ""
-    failed = failure_columns(frame.now)
-    yield from section(frame.failures, failed, screen, room, empty="No failures")
-
-
-def heading(frame: Frame, screen: Screen, trouble: RotaError | None) -> Iterator[str]:
-    found = frame.statistics
-    title = (
-        f"rota top · {frame.url} · tenant {frame.who.tenant} · {frame.now:%H:%M:%S} UTC · q: quit"
+    yield from render_section(
+        list_processes(snapshot), PROCESS_COLUMNS, screen, room, empty="No processes running"
     )
-    yield coloured(fitted(shown(title), screen), "head", screen)
-    if trouble is not None:
-        yield coloured(fitted(shown(sentence(trouble)), screen), "bad", screen)
-    waiting = sum(queue.waiting for queue in frame.queues)
-    running = f"{len(frame.running)}{'+' if len(frame.running) == MOST else ''} running"
-    yield fitted(f"{running} · {waiting} waiting · {pace(found)}", screen)
-    numbers = [sum(bucket.runs.values()) for bucket in frame.series.buckets]
-    yield fitted(f"{sparkline(numbers)}  {sum(numbers)} runs in the last hour", screen)
+    yield ""
+    busy = sorted(snapshot.queues, key=lambda queue: (-queue.waiting - queue.running, queue.name))
+    yield from render_section(
+        busy, build_queue_columns(snapshot.now), screen, room, empty="No queues"
+    )
+    yield ""
+    running = build_run_columns(snapshot.now)
+    yield from render_section(snapshot.running, running, screen, room, empty="No active runs")
+    yield ""
+    failed = build_failure_columns(snapshot.now)
+    yield from render_section(snapshot.failures, failed, screen, room, empty="No failures")
 
 
-def pace(found: Any) -> str:
+def render_heading(
+    snapshot: ClusterSnapshot, screen: Screen, error: RotaError | None
+) -> Iterator[str]:
+    found = snapshot.statistics
+    title = f"rota top · {snapshot.url} · tenant {snapshot.who.tenant} · {snapshot.now:%H:%M:%S} UTC · q: quit"
+    yield colour_text(fit_line(format_cell(title), screen), "head", screen)
+    if error is not None:
+        yield colour_text(fit_line(format_cell(describe_error(error)), screen), "bad", screen)
+    waiting = sum(queue.waiting for queue in snapshot.queues)
+    running = (
+        f"{len(snapshot.running)}{'+' if len(snapshot.running) == RUNNING_RUNS_MAX else ''} running"
+    )
+    yield fit_line(f"{running} · {waiting} waiting · {describe_rate(found)}", screen)
+    numbers = [sum(bucket.runs.values()) for bucket in snapshot.series.buckets]
+    yield fit_line(f"{draw_sparkline(numbers)}  {sum(numbers)} runs in the last hour", screen)
+
+
+def describe_rate(statistics: Any) -> str:
     """Summarize the last minute: rate, failures, waits, durations, late ticks."""
-    parts = [f"last minute: {found.runs_per_second:.3g} runs/s"]
-    if found.failure_rate is not None:
-        parts.append(f"{found.failure_rate:.0%} failed")
-    if found.wait_p50_s is not None:
+    parts = [f"last minute: {statistics.runs_per_second:.3g} runs/s"]
+    if statistics.failure_rate is not None:
+        parts.append(f"{statistics.failure_rate:.0%} failed")
+    if statistics.wait_p50_s is not None:
         parts.append(
-            f"p50/p99 wait {times.lasted(found.wait_p50_s)}/{times.lasted(found.wait_p99_s)}"
+            f"p50/p99 wait {times.format_seconds(statistics.wait_p50_s)}/{times.format_seconds(statistics.wait_p99_s)}"
         )
-    if found.duration_p50_s is not None:
-        p50, p99 = times.lasted(found.duration_p50_s), times.lasted(found.duration_p99_s)
+    if statistics.duration_p50_s is not None:
+        p50, p99 = (
+            times.format_seconds(statistics.duration_p50_s),
+            times.format_seconds(statistics.duration_p99_s),
+        )
         parts.append(f"p50/p99 duration {p50}/{p99}")
-    if found.late_ticks:
+    if statistics.late_ticks:
         parts.append(
-            f"{found.late_ticks} ticks late by up to {times.lasted(found.latest_tick_by_s)}"
+            f"{statistics.late_ticks} ticks late by up to {times.format_seconds(statistics.latest_tick_by_s)}"
         )
     return ", ".join(parts)
 
 
-def fitted(text: str, screen: Screen) -> str:
-    return text if screen.width is None else cut(text, screen.width)
+def fit_line(text: str, screen: Screen) -> str:
+    return text if screen.width is None else cut_text(text, screen.width)
 
 
-def section(
+def render_section(
     rows: Sequence[Any],
-    columns: Sequence[Column[Any]],
+    columns: Sequence[TableColumn[Any]],
     screen: Screen,
     room: int | None,
     *,
     empty: str,
 ) -> Iterator[str]:
     if not rows:
-        yield coloured(empty, "faint", screen)
+        yield colour_text(empty, "faint", screen)
         return
     shown_rows = rows if room is None else rows[:room]
-    yield from table(columns, shown_rows, screen)
+    yield from render_table(columns, shown_rows, screen)
     if len(shown_rows) < len(rows):
-        yield coloured(f"… {len(rows) - len(shown_rows)} more", "faint", screen)
+        yield colour_text(f"… {len(rows) - len(shown_rows)} more", "faint", screen)
 
 
-def processes(frame: Frame) -> list[tuple[str, str, str, str, str]]:
+def list_processes(snapshot: ClusterSnapshot) -> list[tuple[str, str, str, str, str]]:
     rows = []
-    for process in frame.schedulers:
-        up = times.since(process.started_at, frame.now)
+    for process in snapshot.schedulers:
+        up = times.format_since(process.started_at, snapshot.now)
         state = "draining" if process.is_draining else "alive"
         rows.append(("scheduler", process.name, state, up, f"{len(process.shards)} shards"))
-    for process in frame.workers:
-        up = times.since(process.started_at, frame.now)
+    for process in snapshot.workers:
+        up = times.format_since(process.started_at, snapshot.now)
         state = "draining" if process.is_draining else "alive"
         work = f"{process.running}/{process.slots} busy, {' '.join(process.queues)}"
         rows.append(("worker", process.name, state, up, work))
     return rows
 
 
-PROCESSES: Final[list[Column[Any]]] = [
-    Column("PROCESS", lambda row: row[0]),
-    Column("NAME", lambda row: row[1], flexible=True),
-    Column("STATUS", lambda row: row[2]),
-    Column("UP", lambda row: row[3], right=True),
-    Column("WORK", lambda row: row[4], flexible=True),
+PROCESS_COLUMNS: Final[list[TableColumn[Any]]] = [
+    TableColumn("PROCESS", lambda row: row[0]),
+    TableColumn("NAME", lambda row: row[1], flexible=True),
+    TableColumn("STATUS", lambda row: row[2]),
+    TableColumn("UP", lambda row: row[3], right=True),
+    TableColumn("WORK", lambda row: row[4], flexible=True),
 ]
 
 
-def queue_columns(now: datetime) -> list[Column[Any]]:
+def build_queue_columns(now: datetime) -> list[TableColumn[Any]]:
     return [
-        Column("QUEUE", lambda queue: queue.name, flexible=True),
-        Column("STATUS", lambda queue: "paused" if queue.is_paused else "active", mood=True),
-        Column("WAITING", lambda queue: queue.waiting, right=True),
-        Column("LATER", lambda queue: queue.later, right=True),
-        Column("RUNNING", lambda queue: queue.running, right=True),
-        Column("OLDEST", lambda queue: times.since(queue.oldest_waiting_since, now), right=True),
+        TableColumn("QUEUE", lambda queue: queue.name, flexible=True),
+        TableColumn("STATUS", lambda queue: "paused" if queue.is_paused else "active", mood=True),
+        TableColumn("WAITING", lambda queue: queue.waiting, right=True),
+        TableColumn("LATER", lambda queue: queue.later, right=True),
+        TableColumn("RUNNING", lambda queue: queue.running, right=True),
+        TableColumn(
+            "OLDEST", lambda queue: times.format_since(queue.oldest_waiting_since, now), right=True
+        ),
     ]
 
 
-def run_columns(now: datetime) -> list[Column[Any]]:
+def build_run_columns(now: datetime) -> list[TableColumn[Any]]:
     return [
-        Column("RUNNING", lambda run: run.job_name or run.job_id, flexible=True),
-        Column("ATTEMPT", lambda run: run.attempt_number, right=True),
-        Column("FOR", lambda run: took(run, now), right=True),
-        Column("PROGRESS", lambda run: bar(run.progress)),
-        Column("WORKER", lambda run: run.worker, flexible=True),
-        Column("MESSAGE", lambda run: run.progress_message, flexible=True),
+        TableColumn("RUNNING", lambda run: run.job_name or run.job_id, flexible=True),
+        TableColumn("ATTEMPT", lambda run: run.attempt_number, right=True),
+        TableColumn("FOR", lambda run: format_duration(run, now), right=True),
+        TableColumn("PROGRESS", lambda run: draw_bar(run.progress)),
+        TableColumn("WORKER", lambda run: run.worker, flexible=True),
+        TableColumn("MESSAGE", lambda run: run.progress_message, flexible=True),
     ]
 
 
-def bar(share: float | None) -> str:
+def draw_bar(share: float | None) -> str:
     if share is None:
         return ""
-    full = round(max(0.0, min(1.0, share)) * BAR)
-    return f"{'━' * full}{'─' * (BAR - full)} {share:4.0%}"
+    full = round(max(0.0, min(1.0, share)) * BAR_WIDTH)
+    return f"{'━' * full}{'─' * (BAR_WIDTH - full)} {share:4.0%}"
 
 
-def failure_columns(now: datetime) -> list[Column[Any]]:
+def build_failure_columns(now: datetime) -> list[TableColumn[Any]]:
     return [
-        Column("FAILED", lambda run: run.job_name or run.job_id, flexible=True),
-        Column("STATUS", lambda run: run.status, mood=True),
-        Column("WHEN", lambda run: times.ago(run.end_time, now)),
-        Column("MESSAGE", lambda run: run.error_message, flexible=True),
+        TableColumn("FAILED", lambda run: run.job_name or run.job_id, flexible=True),
+        TableColumn("STATUS", lambda run: run.status, mood=True),
+        TableColumn("WHEN", lambda run: times.format_relative(run.end_time, now)),
+        TableColumn("MESSAGE", lambda run: run.error_message, flexible=True),
     ]

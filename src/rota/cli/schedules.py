@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from rota.cli.options import Talk, write, write_json
-from rota.cli.tables import Column, screen_of, table
-from rota.cli.tables import shown as shown_cell
+from rota.cli.api_options import ApiOptions, print_json, print_lines
+from rota.cli.tables import TableColumn, detect_screen, render_table
+from rota.cli.tables import format_cell as shown_cell
 from rota.contract.schedule_fields import RULE_FIELDS
 from rota.core.errors import InvalidInput
 from rota.core.time import durations
@@ -16,40 +16,40 @@ SUMMARIZED_RULES: Final = tuple(
 )
 
 
-def show_preview(shown: Any, talk: Talk, *, viewer: str | None = None) -> None:
+def print_preview(preview: Any, api_options: ApiOptions, *, viewer: str | None = None) -> None:
     """Print a preview in the form of the API; `rota next` builds the same form."""
-    if talk.as_json:
-        write_json(shown)
-    elif talk.quiet:
-        write(shown_cell(each.due_at) for each in shown.upcoming)
+    if api_options.as_json:
+        print_json(preview)
+    elif api_options.quiet:
+        print_lines(shown_cell(each.due_at) for each in preview.upcoming)
     else:
-        write(lines(shown, viewer=viewer))
+        print_lines(render_preview(preview, viewer=viewer))
 
 
-def lines(shown: Any, *, viewer: str | None) -> Iterator[str]:
-    yield shown.sentence
+def render_preview(preview: Any, *, viewer: str | None) -> Iterator[str]:
+    yield preview.sentence
     yield ""
-    columns: list[Column[Any]] = [
-        Column("LOCAL TIME", lambda each: clock(each.local)),
-        Column("UTC", lambda each: each.at),
+    columns: list[TableColumn[Any]] = [
+        TableColumn("LOCAL TIME", lambda each: format_local_time(each.local)),
+        TableColumn("UTC", lambda each: each.at),
     ]
-    if any(each.due_at != each.at for each in shown.upcoming):
-        columns.append(Column("STARTS", lambda each: each.due_at))
+    if any(each.due_at != each.at for each in preview.upcoming):
+        columns.append(TableColumn("STARTS", lambda each: each.due_at))
     if viewer is not None:
-        columns.append(Column(viewer.upper(), lambda each: clock(each.viewed)))
-    if any(each.notes for each in shown.upcoming):
-        columns.append(Column("NOTE", lambda each: "; ".join(each.notes), flexible=True))
-    if shown.upcoming:
-        yield from table(columns, shown.upcoming, screen_of())
+        columns.append(TableColumn(viewer.upper(), lambda each: format_local_time(each.viewed)))
+    if any(each.notes for each in preview.upcoming):
+        columns.append(TableColumn("NOTE", lambda each: "; ".join(each.notes), flexible=True))
+    if preview.upcoming:
+        yield from render_table(columns, preview.upcoming, detect_screen())
     else:
         yield "No upcoming runs"
-    if shown.warnings:
+    if preview.warnings:
         yield ""
-    for each in shown.warnings:
+    for each in preview.warnings:
         yield f"hint: {each.detail}"
 
 
-def clock(local: object) -> str:
+def format_local_time(local: object) -> str:
     """Return a local date and time, followed by the offset from UTC."""
     date, _, time = str(local).partition("T")
     place = max(time.rfind("+"), time.rfind("-"))

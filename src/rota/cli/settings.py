@@ -5,15 +5,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rota.config.loader import load_settings
+from rota.config import loader
 from rota.config.settings import Settings
 
 NO_FLAGS: Mapping[str, Mapping[str, Any]] = {}
 
 
-def settings_for(
+def load_settings(
     *, data: Path | None, config: Path | None, flags: Mapping[str, Mapping[str, Any]] = NO_FLAGS
 ) -> Settings:
     """Load and validate the settings; raises `InvalidSetting`."""
     database = {"database": {"data": str(data) if data else None}}
-    return load_settings(environment=os.environ, file=config, flags=database | dict(flags))
+    return loader.load_settings(environment=os.environ, file=config, flags=database | dict(flags))

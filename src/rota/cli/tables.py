@@ -20,9 +20,9 @@ from rota.core.time import moments
 T = TypeVar("T")
 
 GAP: Final = "  "
-MORE: Final = "…"
+ELLIPSIS: Final = "…"
 # A column is never cut below this width, so that its rows stay distinguishable.
-NARROWEST: Final = 8
+COLUMN_WIDTH_MIN: Final = 8
 RESET: Final = "\x1b[0m"
 COLOURS: Final[Mapping[str, str]] = {
     "good": "\x1b[32m",
@@ -61,11 +61,11 @@ class Screen:
     colours: bool = False
 
 
-PLAIN: Final = Screen()
+PLAIN_SCREEN: Final = Screen()
 
 
 @dataclass(frozen=True, slots=True)
-class Column(Generic[T]):
+class TableColumn(Generic[T]):
     """`flexible` columns shrink on a narrow screen; `mood` colours a cell by its text."""
 
     head: str
@@ -75,73 +75,79 @@ class Column(Generic[T]):
     mood: bool = False
 
 
-def screen_of(stream: Any = None) -> Screen:
+def detect_screen(stream: Any = None) -> Screen:
     """Return the screen of a stream. Default: standard output."""
     out = sys.stdout if stream is None else stream
     if not out.isatty():
-        return PLAIN
+        return PLAIN_SCREEN
     return Screen(
         width=shutil.get_terminal_size().columns,
         colours="NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb",
     )
 
 
-def table(columns: Sequence[Column[T]], rows: Iterable[T], screen: Screen = PLAIN) -> Iterator[str]:
+def render_table(
+    columns: Sequence[TableColumn[T]], rows: Iterable[T], screen: Screen = PLAIN_SCREEN
+) -> Iterator[str]:
     """Return the lines of a table, headings first."""
-    texts = [[shown(column.cell(row)) for column in columns] for row in rows]
+    texts = [[format_cell(column.cell(row)) for column in columns] for row in rows]
     heads = [column.head for column in columns]
-    widths = [max(map(width_of, cells)) for cells in zip(heads, *texts, strict=True)]
-    widths = fitting(widths, columns, screen.width)
-    yield coloured(line(heads, widths, columns, Screen(width=screen.width)), "head", screen)
+    widths = [max(map(measure_width, cells)) for cells in zip(heads, *texts, strict=True)]
+    widths = fit_widths(widths, columns, screen.width)
+    yield colour_text(
+        render_line(heads, widths, columns, Screen(width=screen.width)), "head", screen
+    )
     for cells in texts:
-        yield line(cells, widths, columns, screen)
+        yield render_line(cells, widths, columns, screen)
 
 
-def fitting(widths: list[int], columns: Sequence[Column[Any]], most: int | None) -> list[int]:
+def fit_widths(
+    widths: list[int], columns: Sequence[TableColumn[Any]], max_width: int | None
+) -> list[int]:
     """Shrink the widest flexible column, one character at a time, until the table fits."""
     found = list(widths)
     flexible = [place for place, column in enumerate(columns) if column.flexible]
-    while most is not None and sum(found) + len(GAP) * (len(found) - 1) > most:
+    while max_width is not None and sum(found) + len(GAP) * (len(found) - 1) > max_width:
         widest = max(flexible, key=lambda place: found[place], default=None)
-        if widest is None or found[widest] <= NARROWEST:
+        if widest is None or found[widest] <= COLUMN_WIDTH_MIN:
             return found
         found[widest] -= 1
     return found
 
 
-def line(
-    cells: Sequence[str], widths: Sequence[int], columns: Sequence[Column[Any]], screen: Screen
+def render_line(
+    cells: Sequence[str], widths: Sequence[int], columns: Sequence[TableColumn[Any]], screen: Screen
 ) -> str:
     parts = []
     used = 0
     for cell, width, column in zip(cells, widths, columns, strict=True):
         left = None if screen.width is None else screen.width - used
-        text = padded(cut(cell, width), width, right=column.right)
-        if left is not None and width_of(text) > left:
-            text = cut(text, left)
-        used += width_of(text) + len(GAP)
-        parts.append(coloured(text, MOODS.get(cell), screen) if column.mood else text)
+        text = pad_text(cut_text(cell, width), width, right=column.right)
+        if left is not None and measure_width(text) > left:
+            text = cut_text(text, left)
+        used += measure_width(text) + len(GAP)
+        parts.append(colour_text(text, MOODS.get(cell), screen) if column.mood else text)
     return GAP.join(parts).rstrip()
 
 
-def padded(text: str, width: int, *, right: bool) -> str:
-    space = " " * (width - width_of(text))
+def pad_text(text: str, width: int, *, right: bool) -> str:
+    space = " " * (width - measure_width(text))
     return space + text if right else text + space
 
 
-def cut(text: str, width: int) -> str:
+def cut_text(text: str, width: int) -> str:
     """Cut text to `width`; an ellipsis marks the cut."""
-    if width_of(text) <= width:
+    if measure_width(text) <= width:
         return text
     kept = ""
     for character in text:
-        if width_of(kept) + width_of(character) > width - 1:
+        if measure_width(kept) + measure_width(character) > width - 1:
             break
         kept += character
-    return kept + MORE if width > 0 else ""
+    return kept + ELLIPSIS if width > 0 else ""
 
 
-def width_of(text: str) -> int:
+def measure_width(text: str) -> int:
     if text.isascii():
         return len(text)
     return sum(_cells(character) for character in text)
@@ -153,13 +159,13 @@ def _cells(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
 
 
-def coloured(text: str, mood: str | None, screen: Screen) -> str:
+def colour_text(text: str, mood: str | None, screen: Screen) -> str:
     if mood is None or not screen.colours:
         return text
     return f"{COLOURS[mood]}{text}{RESET}"
 
 
-def shown(value: object) -> str:
+def format_cell(value: object) -> str:
     """Return a cell as text on one line, with control characters escaped."""
     if value is None:
         return ""
@@ -181,10 +187,12 @@ def _text(value: object) -> str:
             return str(value)
 
 
-def pairs(rows: Iterable[tuple[str, object]], screen: Screen = PLAIN) -> Iterator[str]:
+def render_pairs(
+    rows: Iterable[tuple[str, object]], screen: Screen = PLAIN_SCREEN
+) -> Iterator[str]:
     """Return one line per name and value; empty values are left out."""
-    cells = [(name, shown(value)) for name, value in rows if value not in (None, "", [], {})]
+    cells = [(name, format_cell(value)) for name, value in rows if value not in (None, "", [], {})]
     wide = max((len(name) for name, _ in cells), default=0)
     for name, text in cells:
-        label = coloured(name.ljust(wide), "faint", screen)
-        yield f"{label}{GAP}{coloured(text, MOODS.get(text), screen)}"
+        label = colour_text(name.ljust(wide), "faint", screen)
+        yield f"{label}{GAP}{colour_text(text, MOODS.get(text), screen)}"

@@ -33,7 +33,7 @@ class EscapingStream:
 
 
 @contextmanager
-def escaped_output() -> Iterator[None]:
+def escape_output() -> Iterator[None]:
     """Escape output to the standard streams within the block."""
     before = sys.stdout, sys.stderr
     escape_standard_streams()

@@ -6,14 +6,14 @@ The error message is left out: the caller has already printed it.
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from rota.cli.tables import coloured, screen_of, shown
+from rota.cli.tables import colour_text, detect_screen, format_cell
 
 # Shown for an error that never reached the user's code.
 LIBRARY_FRAMES_SHOWN: Final = 3
 RELATIONS: Final = {"cause": "caused by", "context": "while handling", "member": "member"}
 
 
-def traceback_lines(errors: Sequence[Any] | None, run_id: str) -> Iterator[str]:
+def render_traceback(errors: Sequence[Any] | None, run_id: str) -> Iterator[str]:
     """Return the raised error, then its causes; in each, the innermost call comes first."""
     if not errors:
         return
@@ -26,16 +26,16 @@ def traceback_lines(errors: Sequence[Any] | None, run_id: str) -> Iterator[str]:
         yield from _error_lines(error, kept)
     if folded:
         hint = f"{folded} more frames of Rota and libraries: `rota runs logs {run_id}` shows all"
-        yield coloured(f"  {hint}", "faint", screen_of())
+        yield colour_text(f"  {hint}", "faint", detect_screen())
 
 
 def _error_lines(error: Any, frames: Sequence[Any]) -> Iterator[str]:
-    screen, indent = screen_of(), "  " * error.depth
+    screen, indent = detect_screen(), "  " * error.depth
     if error.relation != "raised":
         summary = f"{error.type}: {error.message}" if error.message else error.type
-        yield f"{indent}{RELATIONS.get(error.relation, error.relation)} {shown(summary)}"
+        yield f"{indent}{RELATIONS.get(error.relation, error.relation)} {format_cell(summary)}"
     for frame in reversed(frames):
         place = f"{frame.file}:{frame.line} in {frame.function}"
-        yield f"{indent}  {coloured(shown(place), 'head' if frame.is_own else 'faint', screen)}"
+        yield f"{indent}  {colour_text(format_cell(place), 'head' if frame.is_own else 'faint', screen)}"
         if frame.code:
-            yield f"{indent}      {shown(frame.code)}"
+            yield f"{indent}      {format_cell(frame.code)}"

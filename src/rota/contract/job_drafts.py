@@ -25,7 +25,7 @@ from rota.core.submissions import JobSpec, check_text, index_errors
 
 FLAT_FIELDS: Final = ("schedule_time", "cron_expression")
 IMMEDIATE_SCHEDULE: Final = {"immediate": True}
-# The rules that each `find_schedule_type` allows.
+# The rules that each `schedule_type` allows.
 RULES_BY_TYPE: Final = {
     "IMMEDIATE": ("immediate",),
     "FUTURE": ("at",),

@@ -44,7 +44,7 @@ class RateLimit:
 class GateLimits:
     """The limits of a gate; None means no limit.
 
-    `sort_operations` allows one run at a time, in the order of (scheduled_at, id); a run that waits for
+    `in_order` allows one run at a time, in the order of (scheduled_at, id); a run that waits for
     its retry keeps its place.
     """
 

@@ -35,7 +35,7 @@ class ClockOffset:
     def record_response(
         self, database_time: datetime, *, received: float, sent: float | None = None
     ) -> None:
-        """Record a response with the database time `read_database_time`, received at `received`
+        """Record a response with the database time `database_time`, received at `received`
         (monotonic) and requested at `sent`.
         """
         shown = (database_time - EPOCH) // MICROSECOND

@@ -56,7 +56,7 @@ class QueueRow(NamedTuple):
     """A queue, the limits on a tenant's runs there, and the tenant's runs in it. `waiting` runs
     could start now, `later` runs not yet.
 
-    `oldest_at` is since when the longest waiting run could start. Counts end at `COUNTED_RUNS_MAX`.
+    `oldest_at` is since when the longest waiting run could start. Counts end at `QUEUE_COUNT_MAX`.
     """
 
     name: str

@@ -158,7 +158,7 @@ async def survey_gate_lanes(
     tenant_ids: Sequence[int] | None = None,
 ) -> list[GateLane]:
     """Return at most `most` lanes of gated runs, starting after `after` and wrapping around. Lanes
-    of tenants that are not in `find_tenant_ids` are not open; None includes all tenants.
+    of tenants that are not in `tenant_ids` are not open; None includes all tenants.
     """
     gate, priority = after
     return await SURVEY.all(

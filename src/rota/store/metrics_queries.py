@@ -77,7 +77,7 @@ class EndingPace(NamedTuple):
 
 
 class QueueDepth(NamedTuple):
-    """Ready runs that wait in a queue, counted up to `OVERLAP_WAITING_MAX`."""
+    """Ready runs that wait in a queue, counted up to `WAITING_COUNT_MAX`."""
 
     queue: str
     is_paused: bool

@@ -80,7 +80,7 @@ MOVE_OVERDUE = statement("submissions/move_overdue", OverdueCount)
 async def insert_now(
     conn: Connection, tenant_id: int, new: NewSubmissions, *, due_at: datetime
 ) -> None:
-    """Insert submissions as runs that are due at `compute_due_at`, which is now."""
+    """Insert submissions as runs that are due at `due_at`, which is now."""
     await INSERT_NOW.all(
         conn,
         tenant_id=tenant_id,

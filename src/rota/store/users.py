@@ -16,7 +16,7 @@ JOB_COUNT_MAX: Final = 200
 
 
 class UserRow(NamedTuple):
-    """`jobs` counts up to `COUNTED_RUNS_MAX`; `keys` counts valid keys."""
+    """`jobs` counts up to `JOB_COUNT_MAX`; `keys` counts valid keys."""
 
     user_id: str
     jobs: int

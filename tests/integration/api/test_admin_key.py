@@ -15,10 +15,10 @@ from tests.support.standing import Standing
 from tests.support.world import World
 
 from rota.cli.commands.api import announce
-from rota.cli.doctor.service import expiry
+from rota.cli.doctor.service import check_expiry
 from rota.core import api_keys
-from rota.node.admin_keys import AdminKeyWatch
-from rota.node.api import Open
+from rota.processes.admin_keys import AdminKeyWatch
+from rota.processes.api import OpenApi
 from rota.runtime.events import AdminKeyExpires
 from rota.store import keys
 
@@ -45,7 +45,7 @@ def test_what_is_printed_at_the_start_has_the_path_and_not_the_key(
     file = tmp_path / "admin.key"
     file.write_text("rota_the_key\n")
 
-    announce(Open([], "http://127.0.0.1:7070", file))
+    announce(OpenApi([], "http://127.0.0.1:7070", file))
 
     printed = "".join(capsys.readouterr())
     assert str(file) in printed
@@ -101,7 +101,7 @@ async def test_whoami_and_the_doctor_warn_before_the_end(api: Served) -> None:
         name = "old key"
         expires_at = None
 
-    assert ["never expires" in finding.detail for finding in expiry(Who())] == [True]
+    assert ["never expires" in finding.detail for finding in check_expiry(Who())] == [True]
 
 
 async def test_renewing_writes_another_key_and_revokes_the_one_before(

@@ -14,8 +14,8 @@ from tests.support.silence import silence
 from rota.config.loader import load_settings
 from rota.core.errors import InvalidSetting
 from rota.core.outcome import Failed, Outcome, Succeeded
-from rota.executors.notify import Channel, NotifyExecutor
-from rota.node.named import notify_of
+from rota.executors.notify import NotifyChannel, NotifyExecutor
+from rota.processes.resource_executors import build_notify_executor
 from rota.sdk.testing import RecordingContext
 
 # Apprise imports what the next Python no longer has, where there still is one.
@@ -42,12 +42,12 @@ def mail(box: Mailbox, *, account: str = "", to: str = "ops") -> str:
     return f"mailto://{at}?from=rota@example.org&to={to}@example.org"
 
 
-def mailing(box: Mailbox, **channel: Any) -> dict[str, Channel]:
-    return {"mail": Channel(url=mail(box), **channel)}
+def mailing(box: Mailbox, **channel: Any) -> dict[str, NotifyChannel]:
+    return {"mail": NotifyChannel(url=mail(box), **channel)}
 
 
 async def notify(
-    channels: Mapping[str, Channel],
+    channels: Mapping[str, NotifyChannel],
     context: RecordingContext | None = None,
     **payload: Any,
 ) -> Outcome:
@@ -103,7 +103,7 @@ async def test_a_payload_names_recipients_where_the_channel_allows_it(post: Mail
 
 
 async def test_a_json_webhook_gets_title_text_level_and_key(server: TargetServer) -> None:
-    channels = {"hook": Channel(url=f"json://127.0.0.1:{server.port}/echo")}
+    channels = {"hook": NotifyChannel(url=f"json://127.0.0.1:{server.port}/echo")}
 
     outcome = await notify(channels, title="Backup", body="failed", level="failure")
 
@@ -128,7 +128,9 @@ async def test_a_json_webhook_gets_title_text_level_and_key(server: TargetServer
 async def test_what_a_service_answers_decides_whether_to_try_again(
     server: TargetServer, path: str, type_: str, final: bool
 ) -> None:
-    outcome = failed(await notify({"hook": Channel(url=f"json://127.0.0.1:{server.port}{path}")}))
+    outcome = failed(
+        await notify({"hook": NotifyChannel(url=f"json://127.0.0.1:{server.port}{path}")})
+    )
 
     assert (outcome.failure.type, outcome.final) == (type_, final)
     assert outcome.failure.message.startswith("hook: ")
@@ -151,14 +153,14 @@ async def test_what_a_mail_server_answers_decides_too(
 async def test_a_server_that_is_not_there_is_tried_again(post: Mailbox) -> None:
     url = "mailto://127.0.0.1:1?from=rota@example.org&to=ops@example.org"
 
-    outcome = failed(await notify({"mail": Channel(url=url)}))
+    outcome = failed(await notify({"mail": NotifyChannel(url=url)}))
 
     assert (outcome.failure.type, outcome.final) == ("network", False)
 
 
 async def test_a_service_that_says_nothing_is_given_up_in_time(server: TargetServer) -> None:
     url = f"json://127.0.0.1:{server.port}/silent"
-    channel = Channel(url=url, timeout=timedelta(milliseconds=200))
+    channel = NotifyChannel(url=url, timeout=timedelta(milliseconds=200))
 
     outcome = failed(await notify({"hook": channel}))
 
@@ -166,7 +168,7 @@ async def test_a_service_that_says_nothing_is_given_up_in_time(server: TargetSer
 
 
 async def test_a_url_that_apprise_does_not_know_fails_for_good() -> None:
-    outcome = failed(await notify({"odd": Channel(url=f"pigeon://{PASSWORD}@loft")}))
+    outcome = failed(await notify({"odd": NotifyChannel(url=f"pigeon://{PASSWORD}@loft")}))
 
     assert (outcome.failure.type, outcome.final) == ("bad channel", True)
     assert "hunter2" not in repr(outcome)
@@ -175,8 +177,8 @@ async def test_a_url_that_apprise_does_not_know_fails_for_good() -> None:
 async def test_the_next_attempt_sends_only_to_those_that_failed(
     post: Mailbox, server: TargetServer
 ) -> None:
-    hook = Channel(url=f"json://127.0.0.1:{server.port}/status/500")
-    mended = Channel(url=f"json://127.0.0.1:{server.port}/echo")
+    hook = NotifyChannel(url=f"json://127.0.0.1:{server.port}/status/500")
+    mended = NotifyChannel(url=f"json://127.0.0.1:{server.port}/echo")
     first = RecordingContext()
 
     half = failed(await notify({"hook": hook, **mailing(post)}, first))
@@ -192,13 +194,13 @@ async def test_the_next_attempt_sends_only_to_those_that_failed(
 async def test_an_attempt_that_is_stopped_half_way_is_gone_on_with(post: Mailbox) -> None:
     first = RecordingContext()
     async with silence() as silent:
-        slow = Channel(url=f"json://127.0.0.1:{silent.port}")
+        slow = NotifyChannel(url=f"json://127.0.0.1:{silent.port}")
         running = asyncio.create_task(notify({**mailing(post), "slow": slow}, first))
         await asyncio.wait_for(silent.called.wait(), 30)
         running.cancel()
         await asyncio.wait([running])
 
-    mended = {**mailing(post), "slow": Channel(url=mail(post, to="oncall"))}
+    mended = {**mailing(post), "slow": NotifyChannel(url=mail(post, to="oncall"))}
     outcome = await notify(
         mended, RecordingContext(attempt=2, stored_checkpoint=first.stored_checkpoint)
     )
@@ -215,7 +217,10 @@ async def test_one_that_may_still_succeed_keeps_the_run_from_failing_for_good(
 
     outcome = failed(
         await notify(
-            {"gone": Channel(url=f"{at}/status/404"), "busy": Channel(url=f"{at}/status/503")}
+            {
+                "gone": NotifyChannel(url=f"{at}/status/404"),
+                "busy": NotifyChannel(url=f"{at}/status/503"),
+            }
         )
     )
 
@@ -230,9 +235,11 @@ async def test_a_password_is_used_and_never_shown(
     async with mailbox(password=PASSWORD) as post:
         wrong, right = RecordingContext(), RecordingContext()
         refused = await notify(
-            {"mail": Channel(url=mail(post, account="rota:hunter2wrong@"))}, wrong
+            {"mail": NotifyChannel(url=mail(post, account="rota:hunter2wrong@"))}, wrong
         )
-        sent = await notify({"mail": Channel(url=mail(post, account=f"rota:{ENCODED}@"))}, right)
+        sent = await notify(
+            {"mail": NotifyChannel(url=mail(post, account=f"rota:{ENCODED}@"))}, right
+        )
 
     assert isinstance(sent, Succeeded)
     assert failed(refused).failure.type == "login refused"
@@ -245,7 +252,11 @@ async def test_a_token_in_a_path_is_never_shown_either(caplog: pytest.LogCapture
     context = RecordingContext()
 
     outcome = await notify(
-        {"hook": Channel(url="json://rota:hunter2@127.0.0.1:1/services/hunter2?token=hunter2")},
+        {
+            "hook": NotifyChannel(
+                url="json://rota:hunter2@127.0.0.1:1/services/hunter2?token=hunter2"
+            )
+        },
         context,
     )
 
@@ -262,12 +273,12 @@ def test_a_worker_with_channels_and_without_apprise_says_what_to_install(
     monkeypatch.setitem(sys.modules, "apprise", None)
 
     with pytest.raises(InvalidSetting, match=r"install rota\[notify\]"):
-        NotifyExecutor({"ops": Channel(url="mailto://example.org")})
+        NotifyExecutor({"ops": NotifyChannel(url="mailto://example.org")})
 
 
 def test_recipients_can_only_be_allowed_for_mail() -> None:
     with pytest.raises(InvalidSetting, match="mailto and mailtos"):
-        NotifyExecutor({"chat": Channel(url="slack://a/b/c", allow_to=True)})
+        NotifyExecutor({"chat": NotifyChannel(url="slack://a/b/c", allow_to=True)})
 
 
 async def test_a_secret_that_is_missing_keeps_the_worker_from_starting() -> None:
@@ -275,7 +286,7 @@ async def test_a_secret_that_is_missing_keeps_the_worker_from_starting() -> None
     settings = load_settings(environment={}, flags=tree, default_files=())
 
     with pytest.raises(InvalidSetting) as refused:
-        notify_of(settings.executors, {})
+        build_notify_executor(settings.executors, {})
 
     assert str(refused.value) == (
         "executors.channels.ops.url: '${MAIL_PASSWORD}' is invalid: "

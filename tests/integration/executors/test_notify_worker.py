@@ -13,8 +13,8 @@ from rota.config.loader import load_settings
 from rota.core.policy import Policy
 from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
 from rota.core.states import RunState
-from rota.node.named import notify_of
-from rota.node.plugins import executors_of
+from rota.processes.executor_factory import build_executor_factory
+from rota.processes.resource_executors import build_notify_executor
 from rota.sdk.webhooks import new_secret
 from rota.store import logs
 
@@ -48,7 +48,9 @@ async def test_a_worker_sends_as_its_settings_say_and_repeats_only_what_failed(
             """
         )
         settings = load_settings(environment={}, file=file, default_files=())
-        shop.others = (lambda: notify_of(settings.executors, {"MAIL_PASSWORD": PASSWORD}),)
+        shop.others = (
+            lambda: build_notify_executor(settings.executors, {"MAIL_PASSWORD": PASSWORD}),
+        )
         async with shop.worker():
             payload = {"channel": ["oncall", "ops"], "body": "attempt {attempt}"}
             run_id = await shop.submit("notify", payload, policy=Policy(retries=AT_ONCE))
@@ -75,7 +77,7 @@ def test_a_worker_takes_these_kinds_only_if_its_settings_name_something(
 
     def kinds(**executors: Any) -> set[str]:
         settings = load_settings(environment={}, flags={"executors": executors}, default_files=())
-        return {kind for each in executors_of(settings)() for kind in each.kinds}
+        return {kind for each in build_executor_factory(settings)() for kind in each.kinds}
 
     assert {"notify", "webhook"} <= kinds(**named)
     assert not {"notify", "webhook"} & kinds()

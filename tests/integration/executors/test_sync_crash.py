@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tests.support.storing import plant, result_of, sync, tree_of
 
-from rota.executors.sync import Place
-from rota.executors.sync.tree import TEMPORARY
+from rota.executors.sync import SyncPlace
+from rota.executors.sync.tree import TEMPORARY_PREFIX
 from rota.sdk.testing import RecordingContext
 
 SIZE = 4 * 1024 * 1024
@@ -52,14 +52,14 @@ def test_after_kill_9_in_the_middle_of_a_large_file_the_next_attempt_finishes(
 
     died = subprocess.run([sys.executable, "-c", DYING, *urls], check=False, timeout=60)
     after = tree_of(there)
-    places = Place(name="here", url=urls[0]), Place(name="there", url=urls[1])
+    places = SyncPlace(name="here", url=urls[0]), SyncPlace(name="there", url=urls[1])
     second = RecordingContext(attempt=2)
     result = result_of(
         asyncio.run(sync(places, second, from_="here:/", to="there:/", mode="mirror"))
     )
 
     assert died.returncode == -signal.SIGKILL
-    halves = [after.pop(name) for name in list(after) if name.startswith(TEMPORARY)]
+    halves = [after.pop(name) for name in list(after) if name.startswith(TEMPORARY_PREFIX)]
     assert [0 < len(half) < SIZE for half in halves] == [True]
     assert after == {
         "0 small": b"small",

@@ -14,9 +14,9 @@ from tests.support.storing import HookedContext, cancelled_midway, plant, result
 from rota.config.loader import load_settings
 from rota.core.errors import InvalidSetting
 from rota.core.outcome import Failed, Succeeded
-from rota.executors.sync import Place, SyncExecutor
-from rota.executors.sync.tree import TEMPORARY
-from rota.node.plugins import executors_of
+from rota.executors.sync import SyncExecutor, SyncPlace
+from rota.executors.sync.tree import TEMPORARY_PREFIX
+from rota.processes.executor_factory import build_executor_factory
 from rota.runtime.clock import SystemClock
 from rota.sdk.testing import RecordingContext
 
@@ -36,12 +36,12 @@ ODD = {
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> tuple[Place, Place]:
+def places(tmp_path: Path) -> tuple[SyncPlace, SyncPlace]:
     for name in ("here", "there"):
         (tmp_path / name).mkdir()
     return (
-        Place(name="here", url=f"file://{tmp_path}/here"),
-        Place(name="there", url=f"file://{tmp_path}/there"),
+        SyncPlace(name="here", url=f"file://{tmp_path}/here"),
+        SyncPlace(name="there", url=f"file://{tmp_path}/there"),
     )
 
 
@@ -56,7 +56,7 @@ def there(tmp_path: Path) -> Path:
 
 
 async def test_only_what_changed_is_copied_again(
-    places: tuple[Place, Place], here: Path, there: Path
+    places: tuple[SyncPlace, SyncPlace], here: Path, there: Path
 ) -> None:
     plant(here, {"a.txt": b"a", "b/c.txt": b"c", "b/d.txt": b"d"})
     first = result_of(await sync(places, from_="here:/", to="there:/new/folder"))
@@ -71,7 +71,7 @@ async def test_only_what_changed_is_copied_again(
 
 
 async def test_a_copy_leaves_what_the_source_has_not(
-    places: tuple[Place, Place], here: Path, there: Path
+    places: tuple[SyncPlace, SyncPlace], here: Path, there: Path
 ) -> None:
     plant(here, {"a": b"a"})
     plant(there, {"extra": b"x"})
@@ -83,7 +83,7 @@ async def test_a_copy_leaves_what_the_source_has_not(
 
 
 async def test_a_mirror_deletes_what_the_source_has_not(
-    places: tuple[Place, Place], here: Path, there: Path
+    places: tuple[SyncPlace, SyncPlace], here: Path, there: Path
 ) -> None:
     plant(here, {"a": b"a"})
     plant(there, {"extra": b"x", "old/deep/file": b"x"})
@@ -96,7 +96,7 @@ async def test_a_mirror_deletes_what_the_source_has_not(
 
 
 async def test_odd_names_arrive_as_they_are(
-    places: tuple[Place, Place], here: Path, there: Path
+    places: tuple[SyncPlace, SyncPlace], here: Path, there: Path
 ) -> None:
     short = {path: content for path, content in ODD.items() if len(path) < 1000}
     plant(here, short)
@@ -138,7 +138,7 @@ def read_deep(root: Path) -> bytes:
 
 
 async def test_links_lead_nobody_out_of_a_place(
-    places: tuple[Place, Place], here: Path, there: Path, tmp_path: Path
+    places: tuple[SyncPlace, SyncPlace], here: Path, there: Path, tmp_path: Path
 ) -> None:
     plant(tmp_path / "outside", {"secret": b"not yours"})
     plant(here, {"a": b"a", "dir/b": b"b", "link": b"a file here"})
@@ -157,7 +157,7 @@ async def test_links_lead_nobody_out_of_a_place(
 
 
 async def test_a_path_of_a_payload_cannot_go_through_a_link(
-    places: tuple[Place, Place], here: Path, tmp_path: Path
+    places: tuple[SyncPlace, SyncPlace], here: Path, tmp_path: Path
 ) -> None:
     plant(tmp_path / "outside", {"secret": b"not yours"})
     (here / "door").symlink_to(tmp_path / "outside")
@@ -170,7 +170,7 @@ async def test_a_path_of_a_payload_cannot_go_through_a_link(
 
 
 async def test_pipes_and_sockets_are_left_alone(
-    places: tuple[Place, Place], here: Path, there: Path
+    places: tuple[SyncPlace, SyncPlace], here: Path, there: Path
 ) -> None:
     plant(here, {"a": b"a"})
     os.mkfifo(here / "pipe")
@@ -183,7 +183,7 @@ async def test_pipes_and_sockets_are_left_alone(
 
 
 async def test_the_same_size_and_time_hide_a_change_that_a_checksum_sees(
-    places: tuple[Place, Place], here: Path, there: Path
+    places: tuple[SyncPlace, SyncPlace], here: Path, there: Path
 ) -> None:
     plant(here, {"a": b"one", "b": b"same"})
     plant(there, {"a": b"two", "b": b"same"})
@@ -196,7 +196,7 @@ async def test_the_same_size_and_time_hide_a_change_that_a_checksum_sees(
 
 
 async def test_patterns_choose_what_is_copied_and_protect_what_is_not(
-    places: tuple[Place, Place], here: Path, there: Path
+    places: tuple[SyncPlace, SyncPlace], here: Path, there: Path
 ) -> None:
     plant(here, {"a.jpg": b"a", "b/c.jpg": b"c", "b/c.txt": b"t", "tmp/d.jpg": b"d"})
     plant(there, {"old.jpg": b"o", "notes.txt": b"n", "tmp/e.jpg": b"e"})
@@ -214,7 +214,7 @@ async def test_patterns_choose_what_is_copied_and_protect_what_is_not(
 
 
 async def test_a_dry_run_tells_and_touches_nothing(
-    places: tuple[Place, Place], here: Path, there: Path
+    places: tuple[SyncPlace, SyncPlace], here: Path, there: Path
 ) -> None:
     plant(here, {"new": b"new", "same": b"s"})
     plant(there, {"same": b"s", **{f"old{number:03}": b"x" for number in range(300)}})
@@ -232,7 +232,7 @@ async def test_a_dry_run_tells_and_touches_nothing(
 
 
 async def test_a_dry_run_to_a_folder_that_is_not_there_does_not_make_it(
-    places: tuple[Place, Place], here: Path, there: Path
+    places: tuple[SyncPlace, SyncPlace], here: Path, there: Path
 ) -> None:
     plant(here, {"a": b"a"})
 
@@ -243,7 +243,7 @@ async def test_a_dry_run_to_a_folder_that_is_not_there_does_not_make_it(
 
 
 async def test_a_mirror_that_would_delete_too_much_does_nothing_at_all(
-    places: tuple[Place, Place], here: Path, there: Path
+    places: tuple[SyncPlace, SyncPlace], here: Path, there: Path
 ) -> None:
     plant(here, {"new": b"new"})
     plant(there, {"a": b"a", "b": b"b"})
@@ -262,7 +262,7 @@ async def test_a_mirror_that_would_delete_too_much_does_nothing_at_all(
 
 
 async def test_an_empty_source_empties_nothing_unless_that_is_allowed(
-    places: tuple[Place, Place], there: Path
+    places: tuple[SyncPlace, SyncPlace], there: Path
 ) -> None:
     plant(there, {"a": b"a"})
     order: dict[str, Any] = {"from_": "here:/", "to": "there:/", "mode": "mirror"}
@@ -278,7 +278,7 @@ async def test_an_empty_source_empties_nothing_unless_that_is_allowed(
 
 
 async def test_one_bad_file_does_not_stop_the_others_and_nothing_is_deleted(
-    places: tuple[Place, Place], here: Path, there: Path
+    places: tuple[SyncPlace, SyncPlace], here: Path, there: Path
 ) -> None:
     plant(here, {"a": b"a", "blocked/b": b"b", "c": b"c"})
     plant(there, {"extra": b"x"})
@@ -294,7 +294,7 @@ async def test_one_bad_file_does_not_stop_the_others_and_nothing_is_deleted(
 
 
 async def test_a_list_of_what_went_wrong_is_bounded(
-    places: tuple[Place, Place], here: Path, there: Path
+    places: tuple[SyncPlace, SyncPlace], here: Path, there: Path
 ) -> None:
     plant(here, {f"{'x' * 100}/{number}": b"" for number in range(300)})
     (there / ("x" * 100)).symlink_to(here)
@@ -308,7 +308,7 @@ async def test_a_list_of_what_went_wrong_is_bounded(
 
 
 async def test_a_file_that_changes_while_it_is_copied_is_copied_again(
-    places: tuple[Place, Place], here: Path, there: Path
+    places: tuple[SyncPlace, SyncPlace], here: Path, there: Path
 ) -> None:
     plant(here, {"a": bytes(3 * 1024 * 1024)})
 
@@ -325,7 +325,7 @@ async def test_a_file_that_changes_while_it_is_copied_is_copied_again(
 
 
 async def test_a_file_that_never_stops_changing_is_reported_and_not_half_copied(
-    places: tuple[Place, Place], here: Path, there: Path
+    places: tuple[SyncPlace, SyncPlace], here: Path, there: Path
 ) -> None:
     plant(here, {"a": bytes(2 * 1024 * 1024), "b": b"b"})
     plant(there, {"a": b"what was there"})
@@ -357,7 +357,7 @@ class Leaping(SystemClock):
 
 
 async def test_a_file_that_is_gone_when_its_turn_comes_is_no_failure(
-    places: tuple[Place, Place], here: Path, there: Path
+    places: tuple[SyncPlace, SyncPlace], here: Path, there: Path
 ) -> None:
     plant(here, {"a": b"a", "b": b"b"})
 
@@ -372,7 +372,7 @@ async def test_a_file_that_is_gone_when_its_turn_comes_is_no_failure(
 
 
 async def test_a_cancelled_copy_leaves_no_half_file(
-    places: tuple[Place, Place], here: Path, there: Path
+    places: tuple[SyncPlace, SyncPlace], here: Path, there: Path
 ) -> None:
     plant(here, {"large": bytes(64 * 1024 * 1024)})
     plant(there, {"large": b"what was there"})
@@ -384,13 +384,16 @@ async def test_a_cancelled_copy_leaves_no_half_file(
 
 
 async def test_leftovers_are_removed_when_nobody_writes_to_them(
-    places: tuple[Place, Place], here: Path, there: Path
+    places: tuple[SyncPlace, SyncPlace], here: Path, there: Path
 ) -> None:
     context = RecordingContext(attempt=3)
     mine, other = context.run_id.hex, "0" * 32
-    fresh = f"{TEMPORARY}{other}-1-1"
-    plant(here, {"a": b"a", f"{TEMPORARY}{other}-9-9": b"of a run that writes here"})
-    plant(there, {f"{TEMPORARY}{mine}-2-1": b"half", f"d/{TEMPORARY}{other}-1-2": b"old"})
+    fresh = f"{TEMPORARY_PREFIX}{other}-1-1"
+    plant(here, {"a": b"a", f"{TEMPORARY_PREFIX}{other}-9-9": b"of a run that writes here"})
+    plant(
+        there,
+        {f"{TEMPORARY_PREFIX}{mine}-2-1": b"half", f"d/{TEMPORARY_PREFIX}{other}-1-2": b"old"},
+    )
     (there / fresh).write_bytes(b"of a run at this moment")
 
     await sync(places, context, from_="here:/", to="there:/", mode="mirror")
@@ -399,7 +402,7 @@ async def test_leftovers_are_removed_when_nobody_writes_to_them(
 
 
 async def test_a_file_and_a_folder_of_one_name_change_places_in_a_mirror(
-    places: tuple[Place, Place], here: Path, there: Path
+    places: tuple[SyncPlace, SyncPlace], here: Path, there: Path
 ) -> None:
     plant(here, {"a/b/c": b"1", "x": b"2", "empty": b"3"})
     plant(there, {"a": b"4", "x/deep/file": b"5"})
@@ -412,7 +415,7 @@ async def test_a_file_and_a_folder_of_one_name_change_places_in_a_mirror(
 
 
 async def test_what_cannot_take_the_place_of_a_folder_keeps_the_rest_from_being_deleted(
-    places: tuple[Place, Place], here: Path, there: Path
+    places: tuple[SyncPlace, SyncPlace], here: Path, there: Path
 ) -> None:
     plant(here, {"x": b"1"})
     plant(there, {"x/file": b"2", "extra": b"3"})
@@ -427,7 +430,7 @@ async def test_what_cannot_take_the_place_of_a_folder_keeps_the_rest_from_being_
 
 
 async def test_in_a_copy_what_is_in_the_way_stays_and_is_told(
-    places: tuple[Place, Place], here: Path, there: Path
+    places: tuple[SyncPlace, SyncPlace], here: Path, there: Path
 ) -> None:
     plant(here, {"a/b": b"1", "x": b"2"})
     plant(there, {"a": b"3", "x/y": b"4"})
@@ -443,7 +446,7 @@ async def test_in_a_copy_what_is_in_the_way_stays_and_is_told(
     ("source", "why"), [("here:/nothing", "no such folder"), ("here:/file", "folder not usable")]
 )
 async def test_a_source_that_is_no_folder_fails_at_once(
-    places: tuple[Place, Place], here: Path, source: str, why: str
+    places: tuple[SyncPlace, SyncPlace], here: Path, source: str, why: str
 ) -> None:
     plant(here, {"file": b"x"})
 
@@ -455,8 +458,8 @@ async def test_a_source_that_is_no_folder_fails_at_once(
 
 async def test_a_place_that_is_not_there_fails_at_once_and_is_not_made(tmp_path: Path) -> None:
     places = (
-        Place(name="here", url=f"file://{tmp_path}"),
-        Place(name="unmounted", url=f"file://{tmp_path}-unmounted"),
+        SyncPlace(name="here", url=f"file://{tmp_path}"),
+        SyncPlace(name="unmounted", url=f"file://{tmp_path}-unmounted"),
     )
 
     outcome = await sync(places, from_="here:/", to="unmounted:/")
@@ -469,8 +472,8 @@ async def test_two_places_that_are_one_folder_by_a_link_are_seen(tmp_path: Path)
     plant(tmp_path / "real", {"a": b"a"})
     (tmp_path / "alias").symlink_to(tmp_path / "real")
     places = (
-        Place(name="real", url=f"file://{tmp_path}/real"),
-        Place(name="alias", url=f"file://{tmp_path}/alias"),
+        SyncPlace(name="real", url=f"file://{tmp_path}/real"),
+        SyncPlace(name="alias", url=f"file://{tmp_path}/alias"),
     )
 
     outcome = await sync(places, from_="real:/", to="alias:/inside")
@@ -479,7 +482,9 @@ async def test_two_places_that_are_one_folder_by_a_link_are_seen(tmp_path: Path)
     assert outcome.failure.type == "folders overlap"
 
 
-async def test_progress_counts_files_and_bytes(places: tuple[Place, Place], here: Path) -> None:
+async def test_progress_counts_files_and_bytes(
+    places: tuple[SyncPlace, SyncPlace], here: Path
+) -> None:
     plant(here, {"a": bytes(2 * 1024 * 1024), "b": b"b"})
     context = RecordingContext()
 
@@ -491,7 +496,7 @@ async def test_progress_counts_files_and_bytes(places: tuple[Place, Place], here
 
 
 async def test_what_is_written_has_the_rights_of_new_files(
-    places: tuple[Place, Place], here: Path, there: Path
+    places: tuple[SyncPlace, SyncPlace], here: Path, there: Path
 ) -> None:
     plant(here, {"a": b"a"})
     umask = os.umask(0o027)
@@ -527,7 +532,7 @@ def test_a_worker_gets_its_places_from_its_settings(
         """
     )
 
-    made = executors_of(load_settings(environment={}, file=config))()
+    made = build_executor_factory(load_settings(environment={}, file=config))()
 
     (syncing,) = [one for one in made if isinstance(one, SyncExecutor)]
     order = syncing.read("sync", {"from": "photos:/", "to": "backup:/"})
@@ -544,6 +549,6 @@ def test_a_place_that_is_wrong_keeps_the_worker_from_starting(tmp_path: Path) ->
     config.write_text('[executors.places.far]\nurl = "sftp://me@host/"\nsecret = "${NO_SUCH}"\n')
 
     with pytest.raises(InvalidSetting) as refusal:
-        executors_of(load_settings(environment={}, file=config))()
+        build_executor_factory(load_settings(environment={}, file=config))()
 
     assert refusal.value.field == "executors.places.far.secret"

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.support.storing import result_of, sync, tree_of
 
-from rota.executors.sync import Place
+from rota.executors.sync import SyncPlace
 
 # Few and mean names, so that files and folders meet: one is the beginning of another, or sorts
 # differently with a slash after it.
@@ -44,8 +44,8 @@ def test_after_a_mirror_both_trees_are_equal(
         grow(there, target)
         before = tree_of(here)
         places = (
-            Place(name="here", url=f"file://{here}"),
-            Place(name="there", url=f"file://{there}"),
+            SyncPlace(name="here", url=f"file://{here}"),
+            SyncPlace(name="there", url=f"file://{there}"),
         )
         order: dict[str, Any] = {
             "from_": "here:/",

@@ -21,8 +21,8 @@ from tests.support.storing import (
 )
 
 from rota.core.outcome import Failed
-from rota.executors.sync import Place
-from rota.executors.sync.tree import TEMPORARY
+from rota.executors.sync import SyncPlace
+from rota.executors.sync.tree import TEMPORARY_PREFIX
 from rota.sdk.testing import RecordingContext
 
 
@@ -40,17 +40,17 @@ def here(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def places(machine: Machine, here: Path, tmp_path: Path) -> tuple[Place, ...]:
+def places(machine: Machine, here: Path, tmp_path: Path) -> tuple[SyncPlace, ...]:
     plant(tmp_path / "back", {})
     return (
-        Place(name="here", url=f"file://{here}"),
-        Place(name="back", url=f"file://{tmp_path}/back"),
+        SyncPlace(name="here", url=f"file://{here}"),
+        SyncPlace(name="back", url=f"file://{tmp_path}/back"),
         machine.place("far"),
     )
 
 
 async def test_files_go_to_another_machine_and_come_back(
-    places: tuple[Place, ...], machine: Machine, here: Path, tmp_path: Path
+    places: tuple[SyncPlace, ...], machine: Machine, here: Path, tmp_path: Path
 ) -> None:
     plant(
         here,
@@ -76,11 +76,11 @@ async def test_files_go_to_another_machine_and_come_back(
 
 
 async def test_a_mirror_makes_the_other_machine_equal(
-    places: tuple[Place, ...], machine: Machine, here: Path
+    places: tuple[SyncPlace, ...], machine: Machine, here: Path
 ) -> None:
     plant(here, {"a/b/c": b"1", "x": b"2", "kept": b"3", "changed": b"new", "empty": b"4"})
     plant(machine.root, {"a": b"4", "x/deep/file": b"5", "kept": b"3", "changed": b"old!"})
-    plant(machine.root, {f"{TEMPORARY}{RecordingContext().run_id.hex}-1-1": b"half"})
+    plant(machine.root, {f"{TEMPORARY_PREFIX}{RecordingContext().run_id.hex}-1-1": b"half"})
     (machine.root / "empty/nothing").mkdir(parents=True)
 
     context = RecordingContext(attempt=2)
@@ -93,7 +93,7 @@ async def test_a_mirror_makes_the_other_machine_equal(
 
 
 async def test_a_changed_file_replaces_the_one_that_is_there(
-    places: tuple[Place, ...], machine: Machine, here: Path
+    places: tuple[SyncPlace, ...], machine: Machine, here: Path
 ) -> None:
     plant(here, {"a": b"new"})
     plant(machine.root, {"a": b"old and longer"})
@@ -104,7 +104,7 @@ async def test_a_changed_file_replaces_the_one_that_is_there(
 
 
 async def test_links_of_the_other_machine_are_not_followed(
-    places: tuple[Place, ...], machine: Machine, here: Path, tmp_path: Path
+    places: tuple[SyncPlace, ...], machine: Machine, here: Path, tmp_path: Path
 ) -> None:
     plant(machine.root, {"inside/file": b"x", "dir/real": b"y"})
     (machine.root / "door").symlink_to("inside")
@@ -138,7 +138,7 @@ async def test_a_machine_that_lies_about_names_writes_nowhere_else(
             yield asyncssh.SFTPName(b"/etc/evil", attrs=attrs)
 
     async with sftp_machine(tmp_path / "far", tmp_path, Lying) as machine:
-        places = (Place(name="here", url=f"file://{here}"), machine.place("far"))
+        places = (SyncPlace(name="here", url=f"file://{here}"), machine.place("far"))
 
         outcome = await sync(places, from_="far:/", to="here:/deep/er")
 
@@ -166,7 +166,7 @@ async def test_what_may_not_be_read_stops_nothing_but_the_deleting(
             return super().open(path, pflags, attrs)
 
     async with sftp_machine(tmp_path / "far", tmp_path, Strict) as machine:
-        places = (Place(name="here", url=f"file://{here}"), machine.place("far"))
+        places = (SyncPlace(name="here", url=f"file://{here}"), machine.place("far"))
 
         outcome = await sync(places, from_="far:/", to="here:/", mode="mirror")
 
@@ -186,7 +186,7 @@ async def test_a_machine_with_another_key_gets_nothing(machine: Machine, here: P
     stranger = machine.place("far", host_keys=(f"SHA256:{'A' * 43}",))
 
     outcome = await sync(
-        (Place(name="here", url=f"file://{here}"), stranger), from_="here:/", to="far:/"
+        (SyncPlace(name="here", url=f"file://{here}"), stranger), from_="here:/", to="far:/"
     )
 
     assert isinstance(outcome, Failed)
@@ -200,7 +200,7 @@ async def test_wrong_credentials_fail_at_once_and_tell_no_secret(
     context = RecordingContext()
 
     outcome = await sync(
-        (Place(name="here", url=f"file://{here}"), wrong), context, from_="here:/", to="far:/"
+        (SyncPlace(name="here", url=f"file://{here}"), wrong), context, from_="here:/", to="far:/"
     )
 
     assert isinstance(outcome, Failed)
@@ -212,7 +212,7 @@ async def test_a_key_that_cannot_be_read_is_named(machine: Machine, here: Path) 
     keyless = machine.place("far", key_file="/nowhere/id")
 
     outcome = await sync(
-        (Place(name="here", url=f"file://{here}"), keyless), from_="here:/", to="far:/"
+        (SyncPlace(name="here", url=f"file://{here}"), keyless), from_="here:/", to="far:/"
     )
 
     assert isinstance(outcome, Failed)
@@ -225,7 +225,7 @@ async def test_a_key_may_have_a_passphrase(machine: Machine, here: Path) -> None
     plant(here, {"a": b"a"})
 
     result = await sync(
-        (Place(name="here", url=f"file://{here}"), machine.place("far", secret="open sesame")),
+        (SyncPlace(name="here", url=f"file://{here}"), machine.place("far", secret="open sesame")),
         from_="here:/",
         to="far:/",
     )
@@ -239,7 +239,7 @@ async def test_a_machine_that_is_away_is_asked_again_later(machine: Machine, her
     await machine.server.wait_closed()
 
     outcome = await sync(
-        (Place(name="here", url=f"file://{here}"), place), from_="here:/", to="far:/"
+        (SyncPlace(name="here", url=f"file://{here}"), place), from_="here:/", to="far:/"
     )
 
     assert isinstance(outcome, Failed)
@@ -250,7 +250,7 @@ async def test_a_folder_that_the_machine_has_not_fails_at_once(
     machine: Machine, here: Path
 ) -> None:
     outcome = await sync(
-        (Place(name="here", url=f"file://{here}"), machine.place("far", "/no/such")),
+        (SyncPlace(name="here", url=f"file://{here}"), machine.place("far", "/no/such")),
         from_="here:/",
         to="far:/",
     )
@@ -260,7 +260,7 @@ async def test_a_folder_that_the_machine_has_not_fails_at_once(
 
 
 async def test_a_lost_connection_ends_the_attempt_and_is_tried_again(
-    places: tuple[Place, ...], machine: Machine, here: Path
+    places: tuple[SyncPlace, ...], machine: Machine, here: Path
 ) -> None:
     plant(here, {"large": bytes(8 * 1024 * 1024), "other": b"x"})
 
@@ -281,7 +281,7 @@ async def test_a_lost_connection_ends_the_attempt_and_is_tried_again(
 
 
 async def test_a_cancelled_copy_leaves_no_half_file(
-    places: tuple[Place, ...], machine: Machine, here: Path
+    places: tuple[SyncPlace, ...], machine: Machine, here: Path
 ) -> None:
     plant(here, {"large": bytes(32 * 1024 * 1024)})
 
@@ -306,7 +306,7 @@ async def test_a_copy_to_a_machine_that_stopped_answering_can_be_cancelled(
             return len(data)
 
     async with sftp_machine(tmp_path / "far", tmp_path, Stuck) as machine:
-        places = (Place(name="here", url=f"file://{here}"), machine.place("far"))
+        places = (SyncPlace(name="here", url=f"file://{here}"), machine.place("far"))
         copying = asyncio.create_task(sync(places, from_="here:/", to="far:/"))
         await stuck.wait()
         copying.cancel()
@@ -314,7 +314,7 @@ async def test_a_copy_to_a_machine_that_stopped_answering_can_be_cancelled(
         never.set()
 
     assert copying.cancelled()
-    assert not [name for name in tree_of(tmp_path / "far") if not name.startswith(TEMPORARY)]
+    assert not [name for name in tree_of(tmp_path / "far") if not name.startswith(TEMPORARY_PREFIX)]
 
 
 async def test_it_understands_a_server_that_is_not_of_its_own_kind(
@@ -326,7 +326,7 @@ async def test_it_understands_a_server_that_is_not_of_its_own_kind(
     (tmp_path / "host").write_bytes(host.export_private_key())
     options = ["--user", "copier", "--pass", "word", "--key", str(tmp_path / "host")]
     with rclone("sftp", *options, str(tmp_path / "go")) as port:
-        place = Place(
+        place = SyncPlace(
             name="go",
             url=f"sftp://copier@127.0.0.1:{port}/",
             secret="word",
@@ -334,7 +334,7 @@ async def test_it_understands_a_server_that_is_not_of_its_own_kind(
         )
 
         result = await sync(
-            (Place(name="here", url=f"file://{here}"), place),
+            (SyncPlace(name="here", url=f"file://{here}"), place),
             from_="here:/",
             to="go:/",
             mode="mirror",

@@ -18,8 +18,8 @@ from tests.support.storing import (
 )
 
 from rota.core.outcome import Failed
-from rota.executors.sync import Place
-from rota.executors.sync.objects import PART
+from rota.executors.sync import SyncPlace
+from rota.executors.sync.object_tree import PART_BYTES
 from rota.sdk.testing import RecordingContext
 
 
@@ -45,17 +45,17 @@ def here(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def places(running: Store, here: Path, tmp_path: Path) -> tuple[Place, ...]:
+def places(running: Store, here: Path, tmp_path: Path) -> tuple[SyncPlace, ...]:
     plant(tmp_path / "back", {})
     return (
-        Place(name="here", url=f"file://{here}"),
-        Place(name="back", url=f"file://{tmp_path}/back"),
+        SyncPlace(name="here", url=f"file://{here}"),
+        SyncPlace(name="back", url=f"file://{tmp_path}/back"),
         running.place("bucket", "s3://bucket/prefix"),
     )
 
 
 async def test_files_go_to_a_bucket_and_come_back_with_their_times(
-    places: tuple[Place, ...], here: Path, tmp_path: Path, there: Path
+    places: tuple[SyncPlace, ...], here: Path, tmp_path: Path, there: Path
 ) -> None:
     plant(here, {"a.txt": b"a", "ünï cødé/%41 b.txt": b"b", "-dash": b"c", "empty": b""})
     os.utime(here / "a.txt", ns=(0, 1_700_000_000_123_456_789))
@@ -74,7 +74,7 @@ async def test_files_go_to_a_bucket_and_come_back_with_their_times(
 
 
 async def test_a_token_of_the_environment_is_not_mixed_with_the_key_of_a_place(
-    places: tuple[Place, ...], here: Path, there: Path, monkeypatch: pytest.MonkeyPatch
+    places: tuple[SyncPlace, ...], here: Path, there: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_SESSION_TOKEN", "of-another-account")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "another-account")
@@ -87,7 +87,7 @@ async def test_a_token_of_the_environment_is_not_mixed_with_the_key_of_a_place(
 
 
 async def test_a_change_of_the_same_size_is_copied(
-    places: tuple[Place, ...], here: Path, there: Path
+    places: tuple[SyncPlace, ...], here: Path, there: Path
 ) -> None:
     plant(here, {"a": b"one", "b": b"same"})
     await sync(places, from_="here:/", to="bucket:/")
@@ -100,9 +100,9 @@ async def test_a_change_of_the_same_size_is_copied(
 
 
 async def test_a_large_file_is_sent_in_parts_and_checked(
-    places: tuple[Place, ...], here: Path, there: Path, tmp_path: Path
+    places: tuple[SyncPlace, ...], here: Path, there: Path, tmp_path: Path
 ) -> None:
-    plant(here, {"large": os.urandom(1024) * (PART // 1024) + b"rest"})
+    plant(here, {"large": os.urandom(1024) * (PART_BYTES // 1024) + b"rest"})
 
     first = result_of(await sync(places, from_="here:/", to="bucket:/", compare="checksum"))
     again = result_of(await sync(places, from_="here:/", to="bucket:/", compare="checksum"))
@@ -113,7 +113,7 @@ async def test_a_large_file_is_sent_in_parts_and_checked(
 
 
 async def test_a_checksum_sees_what_somebody_else_put_there(
-    places: tuple[Place, ...], here: Path, there: Path
+    places: tuple[SyncPlace, ...], here: Path, there: Path
 ) -> None:
     plant(here, {"a": b"one"})
     plant(there, {"a": b"two"})
@@ -126,7 +126,7 @@ async def test_a_checksum_sees_what_somebody_else_put_there(
 
 
 async def test_a_mirror_of_a_bucket_deletes(
-    places: tuple[Place, ...], here: Path, there: Path
+    places: tuple[SyncPlace, ...], here: Path, there: Path
 ) -> None:
     plant(here, {"a/b": b"1", "c": b"2"})
     plant(there.parent, {"prefix/a/old": b"x", "prefix/c": b"other", "outside": b"z"})
@@ -139,7 +139,7 @@ async def test_a_mirror_of_a_bucket_deletes(
 
 
 async def test_a_name_that_no_store_can_hold_is_told_and_the_others_go_on(
-    places: tuple[Place, ...], here: Path, there: Path
+    places: tuple[SyncPlace, ...], here: Path, there: Path
 ) -> None:
     plant(here, {"line\nbreak": b"1", os.fsdecode(b"\xff"): b"2", "good": b"3"})
 
@@ -152,9 +152,9 @@ async def test_a_name_that_no_store_can_hold_is_told_and_the_others_go_on(
 
 
 async def test_a_file_that_changes_while_it_is_sent_never_appears_half(
-    places: tuple[Place, ...], here: Path, there: Path
+    places: tuple[SyncPlace, ...], here: Path, there: Path
 ) -> None:
-    plant(here, {"large": bytes(PART + 1024)})
+    plant(here, {"large": bytes(PART_BYTES + 1024)})
 
     class Meddling(HookedContext):
         def hook(self) -> None:
@@ -169,9 +169,9 @@ async def test_a_file_that_changes_while_it_is_sent_never_appears_half(
 
 
 async def test_a_cancelled_upload_leaves_nothing_under_a_real_name(
-    places: tuple[Place, ...], here: Path, there: Path
+    places: tuple[SyncPlace, ...], here: Path, there: Path
 ) -> None:
-    plant(here, {"large": bytes(2 * PART)})
+    plant(here, {"large": bytes(2 * PART_BYTES)})
 
     was_cancelled = await cancelled_midway(places, from_="here:/", to="bucket:/")
 
@@ -190,7 +190,10 @@ async def test_a_cancelled_upload_leaves_nothing_under_a_real_name(
 async def test_wrong_credentials_and_buckets_fail_at_once_and_tell_no_secret(
     running: Store, here: Path, url: str, settings: dict[str, str], why: tuple[str, ...]
 ) -> None:
-    places = (Place(name="here", url=f"file://{here}"), running.place("bucket", url, **settings))
+    places = (
+        SyncPlace(name="here", url=f"file://{here}"),
+        running.place("bucket", url, **settings),
+    )
     plant(here, {"a": b"a"})
     context = RecordingContext()
 
@@ -203,7 +206,7 @@ async def test_wrong_credentials_and_buckets_fail_at_once_and_tell_no_secret(
 
 
 async def test_a_store_that_is_away_is_asked_again_later(here: Path) -> None:
-    away = Place(
+    away = SyncPlace(
         name="away",
         url="s3://bucket/",
         endpoint="http://127.0.0.1:1",
@@ -212,7 +215,7 @@ async def test_a_store_that_is_away_is_asked_again_later(here: Path) -> None:
     )
 
     outcome = await sync(
-        (Place(name="here", url=f"file://{here}"), away), from_="here:/", to="away:/"
+        (SyncPlace(name="here", url=f"file://{here}"), away), from_="here:/", to="away:/"
     )
 
     assert isinstance(outcome, Failed)

@@ -16,7 +16,7 @@ from rota.config.loader import load_settings
 from rota.core.policy import Policy
 from rota.core.retry import RetryPolicy
 from rota.core.states import RunState
-from rota.node.plugins import executors_of
+from rota.processes.executor_factory import build_executor_factory
 from rota.sdk.webhooks import new_secret
 from rota.store import tenants
 
@@ -154,7 +154,7 @@ async def rented(database: str, folder: Path) -> AsyncIterator[Rented]:
     async with target() as port, open_shop(database) as shop:
         file = folder / "rota.toml"
         file.write_text(SETTINGS.format(folder=folder, port=port))
-        make = executors_of(load_settings(environment={}, file=file, default_files=()))
+        make = build_executor_factory(load_settings(environment={}, file=file, default_files=()))
         shop.make_executors = make  # type: ignore[method-assign]
         acme = (await tenants.create_tenant(shop.conn, name="acme")).id
         globex = (await tenants.create_tenant(shop.conn, name="globex")).id

@@ -13,8 +13,8 @@ from tests.integration.executors.http.target_server import TargetServer, target_
 from rota.config.loader import load_settings
 from rota.core.errors import InvalidInput, InvalidSetting
 from rota.core.outcome import Failed, Outcome, Succeeded
-from rota.executors.http import Guard, WebhookExecutor, signing
-from rota.node.named import webhook_of
+from rota.executors.http import TargetGuard, WebhookExecutor, build_webhook_signing
+from rota.processes.resource_executors import build_webhook_executor
 from rota.runtime.clock import MovedClock
 from rota.sdk import webhooks
 from rota.sdk.testing import RecordingContext
@@ -38,12 +38,12 @@ async def clock() -> MovedClock:
 @pytest.fixture
 async def executor(server: TargetServer, clock: MovedClock) -> AsyncIterator[WebhookExecutor]:
     known = {
-        "partner": signing([SECRET]),
-        "rotating": signing([SECRET, OLDER]),
-        "bound": signing([SECRET], hosts=["127.0.0.1"]),
-        "elsewhere": signing([SECRET], hosts=["partner.example"]),
+        "partner": build_webhook_signing([SECRET]),
+        "rotating": build_webhook_signing([SECRET, OLDER]),
+        "bound": build_webhook_signing([SECRET], hosts=["127.0.0.1"]),
+        "elsewhere": build_webhook_signing([SECRET], hosts=["partner.example"]),
     }
-    guard = Guard(allow_networks=("127.0.0.1/32",), allow_ports=(server.port,))
+    guard = TargetGuard(allow_networks=("127.0.0.1/32",), allow_ports=(server.port,))
     opened = WebhookExecutor(known, guard=guard, clock=clock)
     await opened.open()
     yield opened
@@ -149,7 +149,7 @@ async def test_a_receiver_that_says_nothing_is_left_after_its_time(
 
 
 async def test_the_guard_of_http_holds_here_too(server: TargetServer) -> None:
-    strict = WebhookExecutor({"partner": signing([SECRET])})
+    strict = WebhookExecutor({"partner": build_webhook_signing([SECRET])})
     await strict.open()
     outcome = await deliver(strict, "http://169.254.169.254/latest/meta-data")
     await strict.close()
@@ -201,7 +201,7 @@ async def test_the_secret_is_never_shown(server: TargetServer, executor: Webhook
 
     outcome = await deliver(executor, f"{server.url}/hook", context)
 
-    shown = repr((outcome, signing([SECRET]))) + context.all_output
+    shown = repr((outcome, build_webhook_signing([SECRET]))) + context.all_output
     sent = json.dumps(server.requests)
     assert SECRET not in shown + sent
     assert SECRET.removeprefix("whsec_") not in shown + sent
@@ -211,13 +211,15 @@ def test_a_worker_signs_as_its_settings_say_and_is_off_without() -> None:
     tree = {"executors": {"webhooks": {"partner": {"secrets": ["${PARTNER}"]}}}}
     settings = load_settings(environment={}, flags=tree, default_files=())
 
-    made = webhook_of(settings.executors, {"PARTNER": SECRET}, Guard())
+    made = build_webhook_executor(settings.executors, {"PARTNER": SECRET}, TargetGuard())
 
     assert made.kinds == ("webhook",)
     assert (
-        webhook_of(load_settings(environment={}, default_files=()).executors, {}, Guard()).kinds
+        build_webhook_executor(
+            load_settings(environment={}, default_files=()).executors, {}, TargetGuard()
+        ).kinds
         == ()
     )
     with pytest.raises(InvalidSetting, match=r"executors\.webhooks\.partner\.secrets") as refused:
-        webhook_of(settings.executors, {"PARTNER": "hunter2"}, Guard())
+        build_webhook_executor(settings.executors, {"PARTNER": "hunter2"}, TargetGuard())
     assert "hunter2" not in str(refused.value)

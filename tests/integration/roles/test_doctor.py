@@ -7,7 +7,7 @@ from uuid import uuid4
 import asyncpg
 import pytest
 
-from rota.cli.doctor.findings import Level
+from rota.cli.doctor.findings import FindingLevel
 from rota.cli.doctor.roles import check_roles
 from rota.store.driver import Connection
 from rota.store.pool import DatabaseAccess, open_connection
@@ -28,7 +28,7 @@ async def as_login(database: str, words: str) -> AsyncIterator[Connection]:
 
 async def find(conn: Connection, *, is_embedded: bool = False) -> list[tuple[str, str]]:
     findings = [each async for each in check_roles(conn, is_embedded=is_embedded)]
-    assert all(each.remedy for each in findings if each.level is not Level.OK)
+    assert all(each.remedy for each in findings if each.level is not FindingLevel.OK)
     return [(each.level.value, each.detail) for each in findings]
 
 

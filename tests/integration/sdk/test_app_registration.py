@@ -14,7 +14,7 @@ import rota
 from rota.core.errors import Conflict, InvalidInput, NotFound
 from rota.core.log_events import JobsDeclared, JobUndeclared
 from rota.engine.submission import job_changes
-from rota.node.registering import register_schedules, unserved
+from rota.processes.schedule_registration import find_unserved_queues, register_schedules
 from rota.runtime.clock import SystemClock
 from rota.runtime.service import ServiceContext
 from rota.runtime.watchdog import Watchdog
@@ -219,8 +219,8 @@ def test_queues_that_a_worker_does_not_look_at_are_named() -> None:
     app.job()(report)
     app.job(kind="b", queue="default")(report)
 
-    assert unserved(app, ["default"]) == ["slow"]
-    assert unserved(None, ["default"]) == []
+    assert find_unserved_queues(app, ["default"]) == ["slow"]
+    assert find_unserved_queues(None, ["default"]) == []
 
 
 async def test_a_tenant_that_does_not_exist_is_refused(registry: Registry) -> None:

@@ -14,14 +14,14 @@ from tests.support.event_places import JetStream, Place, Stream, Topic
 from tests.support.shop import until
 
 from rota.core.source import EMPTY_BATCH, Batch, Source
-from rota.node.sources import make_of
+from rota.processes.event_sources import find_factory
 
 SOON = timedelta(milliseconds=100)
 
 
 @asynccontextmanager
 async def reading(place: Place, **options: Any) -> AsyncIterator[Source]:
-    source = make_of(place.kind, {}, path="sources.x")({**place.options(), **options})
+    source = find_factory(place.kind, {}, path="sources.x")({**place.options(), **options})
     try:
         await source.open(None)
         yield source

@@ -21,7 +21,7 @@ from rota.core.log_events import (
     MigrationRunning,
     MigrationWaiting,
 )
-from rota.node.database import bring_up_to_date
+from rota.processes.database import migrate_database
 from rota.store import migration_steps
 from rota.store.embedded import Embedded
 from rota.store.migration_steps import LEGACY_MIGRATION_LOCK_ID
@@ -105,7 +105,7 @@ async def test_a_migration_may_take_longer_than_any_statement_of_the_node(place:
     # The client of such a connection gives up after 5.1 s, the server after 0.1 s.
     access = DatabaseAccess(url=place.url, statement_timeout=timedelta(milliseconds=100))
 
-    applied = await bring_up_to_date(
+    applied = await migrate_database(
         access, emit=place.events.append, migrations=[*load_migrations(), slow]
     )
 

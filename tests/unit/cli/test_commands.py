@@ -29,7 +29,7 @@ ELSEWHERE = {
 
 def test_every_operation_of_the_api_is_on_the_command_line() -> None:
     resources.load_operations()
-    files = [*SOURCE.rglob("*.py"), *(SOURCE.parent / "sdk" / "outside").rglob("*.py")]
+    files = [*SOURCE.rglob("*.py"), *(SOURCE.parent / "sdk" / "external").rglob("*.py")]
     text = "\n".join(path.read_text() for path in files)
     names = {each.name for each in catalogue.operations}
 
@@ -47,15 +47,19 @@ def test_every_command_has_one_name_and_a_sentence() -> None:
 
 def test_exit_codes_say_whose_turn_it_is() -> None:
     away = Unreachable(url="http://x", reason="refused")
-    codes = {status: output.exit_code(ApiError(status=status)) for status in (400, 403, 404, 409)}
-    later = {status: output.exit_code(ApiError(status=status)) for status in (422, 429, 500, 503)}
+    codes = {
+        status: output.get_exit_code(ApiError(status=status)) for status in (400, 403, 404, 409)
+    }
+    later = {
+        status: output.get_exit_code(ApiError(status=status)) for status in (422, 429, 500, 503)
+    }
 
     assert codes == {400: 64, 403: 77, 404: 66, 409: 1}
     assert later == {422: 64, 429: 69, 500: 69, 503: 69}
-    assert output.exit_code(away) == 69
-    assert output.exit_code(InvalidInput("a", "b", "c")) == 64
-    assert output.exit_code(NotFound("job", "x")) == 66
-    assert output.exit_code(StoreUnavailable("gone")) == 69
+    assert output.get_exit_code(away) == 69
+    assert output.get_exit_code(InvalidInput("a", "b", "c")) == 64
+    assert output.get_exit_code(NotFound("job", "x")) == 66
+    assert output.get_exit_code(StoreUnavailable("gone")) == 69
 
 
 def test_one_calendar_is_another_word_for_calendars() -> None:

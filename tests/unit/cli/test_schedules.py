@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from rota.cli.commands.next_times import Form, next_times
+from rota.cli.commands.next_times import NextOutputOptions, next_times
 from rota.cli.schedules import summarize_rules
 
 
@@ -32,7 +32,12 @@ def test_both_hours_of_an_overlap_are_told_apart_by_their_offsets(
         {"cron": "30 2 * * *", "timezone": "Europe/Berlin", "dst": {"overlap": "both"}}
     )
 
-    next_times(schedule, after="2026-10-24T12:00:00Z", count=2, form=Form(as_json=True))
+    next_times(
+        schedule,
+        after="2026-10-24T12:00:00Z",
+        count=2,
+        output_options=NextOutputOptions(as_json=True),
+    )
 
     shown = json.loads(capsys.readouterr().out)["upcoming"]
     assert [each["local"] for each in shown] == [

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
-from rota.cli.terminal import EscapingStream, escaped_output, raw_output
+from rota.cli.terminal import EscapingStream, escape_output, raw_output
 
 COMMANDS = Path(__file__).parents[3] / "src" / "rota" / "cli"
 # Who may write past it: cursor movements of our own, what rich draws, bytes that were asked for.
@@ -29,7 +29,7 @@ def calls() -> Iterator[tuple[str, ast.Call]]:
 def test_what_is_printed_is_escaped_in_a_pipe_and_keeps_colours_on_a_terminal() -> None:
     pipe, terminal = io.StringIO(), Terminal()
     for stream in (pipe, terminal):
-        with redirect_stdout(stream), redirect_stderr(stream), escaped_output():
+        with redirect_stdout(stream), redirect_stderr(stream), escape_output():
             print("\x1b[31mred\x1b[0m \x1b[2J")  # noqa: T201 - what is tested
             sys.stderr.writelines(["a\x9bb\n"])
 
@@ -40,7 +40,7 @@ def test_what_is_printed_is_escaped_in_a_pipe_and_keeps_colours_on_a_terminal() 
 def test_the_streams_are_given_back_and_never_wrapped_twice() -> None:
     out = io.StringIO()
     with redirect_stdout(out):
-        with escaped_output(), escaped_output():
+        with escape_output(), escape_output():
             found = sys.stdout
             assert isinstance(found, EscapingStream)
             assert found.stream is out

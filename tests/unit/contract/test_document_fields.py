@@ -7,7 +7,7 @@ import pytest
 
 from rota.api import openapi, resources
 from rota.api.operations import catalogue
-from rota.cli.drafts import When
+from rota.cli.job_options import ScheduleOptions
 from rota.contract.document_fields import DOCUMENT_STRUCTS
 from rota.contract.documents import fields_by_name
 from rota.contract.schedule_fields import RULE_FIELDS
@@ -53,6 +53,6 @@ def test_every_field_is_described_and_every_optional_one_has_its_default(
 
 
 def test_the_command_line_has_an_option_for_each_rule() -> None:
-    options = {each.name for each in fields(When)}
+    options = {each.name for each in fields(ScheduleOptions)}
 
     assert set(RULE_FIELDS) - options == {"immediate"}

@@ -5,22 +5,24 @@ from typing import Any
 import pytest
 
 from rota.core.outcome import Failed
-from rota.executors.http import HttpExecutor, WebhookExecutor, signing
-from rota.executors.notify import Channel, NotifyExecutor
-from rota.executors.notify.executor import settle
-from rota.executors.notify.verdict import Verdict
-from rota.executors.sql import Connection, Connections, EtlExecutor, SqlExecutor
-from rota.executors.sql.faults import Fault
+from rota.executors.http import HttpExecutor, WebhookExecutor, build_webhook_signing
+from rota.executors.notify import NotifyChannel, NotifyExecutor
+from rota.executors.notify.executor import build_outcome
+from rota.executors.notify.send_result import SendResult
+from rota.executors.sql import EtlExecutor, SqlConnection, SqlConnections, SqlExecutor
+from rota.executors.sql.faults import SqlFault
 
-CONNECTIONS = Connections(
+CONNECTIONS = SqlConnections(
     [
-        Connection(name="shop", url="postgresql://me@db/shop"),
-        Connection(name="lake", url="postgresql://me@db/lake"),
+        SqlConnection(name="shop", url="postgresql://me@db/shop"),
+        SqlConnection(name="lake", url="postgresql://me@db/lake"),
     ]
 )
 HTTP = HttpExecutor()
-WEBHOOK = WebhookExecutor({"partner": signing(["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"])})
-NOTIFY = NotifyExecutor({name: Channel(url="json://localhost") for name in ("ops", "oncall")})
+WEBHOOK = WebhookExecutor(
+    {"partner": build_webhook_signing(["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"])}
+)
+NOTIFY = NotifyExecutor({name: NotifyChannel(url="json://localhost") for name in ("ops", "oncall")})
 SQL = SqlExecutor(connections=CONNECTIONS)
 ETL = EtlExecutor(connections=CONNECTIONS)
 
@@ -75,7 +77,7 @@ def test_a_run_depends_on_the_one_thing_that_its_payload_names(
 def test_a_database_that_is_away_is_told_from_one_that_refuses(
     type_: str, reached: bool | None
 ) -> None:
-    assert Fault(type_=type_, message="", final=False).failed().reached is reached
+    assert SqlFault(type_=type_, message="", final=False).to_failed().reached is reached
 
 
 @pytest.mark.parametrize(
@@ -87,7 +89,7 @@ def test_a_service_that_is_away_is_told_from_one_that_refuses(
 ) -> None:
     spec = NOTIFY.read("notify", {"channel": "ops", "body": "done"})
 
-    outcome = settle(spec, {"ops": Verdict(type=type_, message="no")})
+    outcome = build_outcome(spec, {"ops": SendResult(type=type_, message="no")})
 
     assert isinstance(outcome, Failed)
     assert outcome.reached is reached

@@ -1628,7 +1628,7 @@ export interface RunExplanation {
   "details": Record<string, unknown>;
 }
 
-/** A graph run: its graph and the state of every step. `counts` is the number of steps per state; `find_critical_path` lists the steps that determined the duration. */
+/** A graph run: its graph and the state of every step. `counts` is the number of steps per state; `critical_path` lists the steps that determined the duration. */
 export interface RunGraphView {
   "run_id": string;
   "job_id": string;
@@ -1965,7 +1965,7 @@ export interface TaskFailure {
   "message": string | null;
 }
 
-/** A task in the list. `workers` is the number of live workers that serve it. `runs_per_minute` and `compute_failure_rate` cover runs that ended in the last hour. `scheduled` counts submissions for a later time. `last_run_at` is the end of the last run among the newest 32,000 of your tenant. `is_estimate`: more runs ended in the last hour than are read. `is_partial`: more runs wait or are scheduled than are counted. */
+/** A task in the list. `workers` is the number of live workers that serve it. `runs_per_minute` and `failure_rate` cover runs that ended in the last hour. `scheduled` counts submissions for a later time. `last_run_at` is the end of the last run among the newest 32,000 of your tenant. `is_estimate`: more runs ended in the last hour than are read. `is_partial`: more runs wait or are scheduled than are counted. */
 export interface TaskItem {
   "kind": string;
   "description": string | null;

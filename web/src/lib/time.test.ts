@@ -84,5 +84,6 @@ test("the times in a sentence of the API are found, and the rest stays", () => {
     { text: "2026-11-17 03:12:04 UTC", at: "2026-11-17T03:12:04Z" },
     { text: " after running for 4 seconds.", at: null },
   ]);
+  expect(splitTimes("Every 5 seconds, counted from 2026-11-18 10:01:47Z.").map(({ at }) => at)).toEqual([null, "2026-11-18T10:01:47Z", null]);
   expect(splitTimes("Nothing here.")).toEqual([{ text: "Nothing here.", at: null }]);
 });

@@ -182,7 +182,7 @@ function offsetAt(at: number, zone: string): number {
   return Date.parse(`${formatTime(whole, zone).replace(" ", "T")}Z`) - whole;
 }
 
-const INSTANT = /(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) UTC/g;
+const INSTANT = /(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?: UTC|Z)/g;
 
 /** Splits a sentence of the API into the times in it and the text around them. */
 export function splitTimes(text: string): { text: string; at: string | null }[] {

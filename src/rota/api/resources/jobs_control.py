@@ -112,7 +112,7 @@ async def run_job_now(call: Call) -> Reply:
     """Run a job now, regardless of its schedule.
 
     A waiting one-time submission becomes due. A submission that has already run runs again: the
-    new run has the same `find_job_id`. The run is accepted (202) and starts when a worker is free; poll
+    new run has the same `job_id`. The run is accepted (202) and starts when a worker is free; poll
     `GET /v1/runs/{run_id}` for its state.
     """
     row = await read_job_row(call)

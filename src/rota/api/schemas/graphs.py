@@ -52,7 +52,7 @@ class StepView(Struct, kw_only=True, frozen=True):
 
 class RunGraphView(Struct, kw_only=True, frozen=True):
     """A graph run: its graph and the state of every step. `counts` is the number of steps per
-    state; `find_critical_path` lists the steps that determined the duration.
+    state; `critical_path` lists the steps that determined the duration.
     """
 
     run_id: str

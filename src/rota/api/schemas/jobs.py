@@ -1,7 +1,7 @@
 """Schemas of jobs: drafts, edits and views.
 
 A schedule has two forms: the nested `schedule`, which is canonical, and the flat fields
-`find_schedule_type`, `schedule_time` and `cron_expression`. A job without a schedule runs at once.
+`schedule_type`, `schedule_time` and `cron_expression`. A job without a schedule runs at once.
 """
 
 from typing import Annotated, Any, Literal

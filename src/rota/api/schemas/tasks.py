@@ -38,7 +38,7 @@ class TaskQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
 class TaskItem(Struct, kw_only=True, frozen=True):
     """A task in the list.
 
-    `workers` is the number of live workers that serve it. `runs_per_minute` and `compute_failure_rate`
+    `workers` is the number of live workers that serve it. `runs_per_minute` and `failure_rate`
     cover runs that ended in the last hour. `scheduled` counts submissions for a later time.
     `last_run_at` is the end of the last run among the newest 32,000 of your tenant. `is_estimate`:
     more runs ended in the last hour than are read. `is_partial`: more runs wait or are scheduled

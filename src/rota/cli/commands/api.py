@@ -3,9 +3,9 @@
 import asyncio
 from pathlib import Path
 
-from rota.cli.output import say, write_log
-from rota.cli.settings import settings_for
-from rota.node.api import Open, run_api
+from rota.cli.output import print_message, write_log
+from rota.cli.settings import load_settings
+from rota.processes.api import OpenApi, run_api
 
 
 def api(
@@ -31,17 +31,17 @@ def api(
         Settings file. Default: rota.toml in the current folder, then /etc/rota/rota.toml.
     """
     flags = {"api": {"host": host, "port": port}}
-    settings = settings_for(data=data, config=config, flags=flags)
+    settings = load_settings(data=data, config=config, flags=flags)
     return asyncio.run(run_api(settings, ready=announce, write=write_log))
 
 
-def announce(opened: Open) -> None:
+def announce(opened: OpenApi) -> None:
     """Print the addresses, and the path of a new bootstrap admin key. The key itself is never
     printed, because logs keep it.
     """
-    say(f"API at {opened.url}, reference at {opened.url}/docs")
-    say(f"dashboard at {opened.url}/; log in with `rota open`")
+    print_message(f"API at {opened.url}, reference at {opened.url}/docs")
+    print_message(f"dashboard at {opened.url}/; log in with `rota open`")
     if opened.health_url is not None:
-        say(f"health probes at {opened.health_url}/livez and {opened.health_url}/readyz")
+        print_message(f"health probes at {opened.health_url}/livez and {opened.health_url}/readyz")
     if opened.key_file is not None:
-        say(f"bootstrap admin key (valid for 90 days) in {opened.key_file}")
+        print_message(f"bootstrap admin key (valid for 90 days) in {opened.key_file}")

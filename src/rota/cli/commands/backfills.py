@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
-from rota.cli import naming, times
-from rota.cli.asking import confirm
-from rota.cli.drafts import priority_of
-from rota.cli.listing import SOME, Most, gather, said, tell_more
-from rota.cli.options import SWITCH, TALK, YES, Talk, some
-from rota.cli.reading import json_of
-from rota.cli.tables import Column, shown
+from rota.cli import name_resolution, times
+from rota.cli.api_options import (
+    DEFAULT_API_OPTIONS,
+    SWITCH,
+    YES_FLAG,
+    ApiOptions,
+    require_arguments,
+)
+from rota.cli.argument_values import read_json
+from rota.cli.job_options import parse_priority
+from rota.cli.pagination import DEFAULT_LIMIT, ListLimit, drop_empty, list_rows, print_more_hint
+from rota.cli.prompts import confirm
+from rota.cli.tables import TableColumn, format_cell
 from rota.cli.terminal import raw_output
 from rota.core.backfills import UNFINISHED_STATES, BackfillState
 from rota.core.time import durations
@@ -22,7 +28,7 @@ from rota.core.time import durations
 if TYPE_CHECKING:
     from rota.sdk.client import Client
 
-EVERY: Final = 0.5
+POLL_INTERVAL_S: Final = 0.5
 Status = Literal["running", "paused", "cancelling", "finished", "cancelled"]
 
 app = App(name="backfills", help="Backfills: list, show, watch, pause, resume, cancel.")
@@ -30,7 +36,7 @@ app = App(name="backfills", help="Backfills: list, show, watch, pause, resume, c
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ticks:
+class BackfillTicks:
     """Which ticks to backfill.
 
     Parameters
@@ -51,10 +57,10 @@ class Ticks:
     only: Literal["missing", "failed", "all"] = "missing"
     order: Literal["oldest", "newest"] = "oldest"
 
-    def fields(self) -> dict[str, Any]:
+    def build_fields(self) -> dict[str, Any]:
         return {
-            "since": times.instant(self.since, field="--since"),
-            "until": times.instant(self.until or "0s", field="--until"),
+            "since": times.parse_time(self.since, field="--since"),
+            "until": times.parse_time(self.until or "0s", field="--until"),
             "only": self.only,
             "order": self.order,
         }
@@ -62,7 +68,7 @@ class Ticks:
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Making:
+class BackfillOptions:
     """How the runs are created.
 
     Parameters
@@ -86,20 +92,27 @@ class Making:
     payload: str | None = None
     dry_run: Annotated[bool, SWITCH] = False
     watch: Annotated[bool, SWITCH] = False
-    yes: Annotated[bool, YES] = False
+    yes: Annotated[bool, YES_FLAG] = False
 
-    def fields(self) -> dict[str, Any]:
-        return said(
+    def build_fields(self) -> dict[str, Any]:
+        return drop_empty(
             at_once=self.at_once,
-            priority=priority_of(self.priority),
-            payload=json_of(self.payload, field="--payload"),
+            priority=parse_priority(self.priority),
+            payload=read_json(self.payload, field="--payload"),
         )
 
 
-GENTLY: Final = Making()
+DEFAULT_BACKFILL_OPTIONS: Final = BackfillOptions()
 
 
-def backfill(job: str, /, *, ticks: Ticks, making: Making = GENTLY, talk: Talk = TALK) -> int:
+def backfill(
+    job: str,
+    /,
+    *,
+    tick_range: BackfillTicks,
+    run_options: BackfillOptions = DEFAULT_BACKFILL_OPTIONS,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
+) -> int:
     """Create runs for past ticks of a schedule, in small batches. Counts them and asks first.
 
     Parameters
@@ -107,23 +120,25 @@ def backfill(job: str, /, *, ticks: Ticks, making: Making = GENTLY, talk: Talk =
     job
         Job name or id.
     """
-    fields = ticks.fields() | making.fields()
-    with talk.open() as client:
-        id_ = naming.job_id(client, job)
+    fields = tick_range.build_fields() | run_options.build_fields()
+    with api_options.open_client() as client:
+        id_ = name_resolution.resolve_job_id(client, job)
         counted = client.create_backfill(id_, dry_run=True, **fields)
-        if making.dry_run or not counted.new:
-            talk.done(counted, told(counted), id_=counted.new)
+        if run_options.dry_run or not counted.new:
+            api_options.print_result(counted, describe_plan(counted), id_=counted.new)
             return 0
-        if not confirm(f"{told(counted)}. Start the backfill?", yes=making.yes):
+        if not confirm(f"{describe_plan(counted)}. Start the backfill?", yes=run_options.yes):
             return 1
         started = client.create_backfill(id_, **fields)
-        if making.watch:
-            return follow(client, str(started.backfill_id), talk=talk)
-    talk.done(started, f"Started backfill {started.backfill_id}", id_=started.backfill_id)
+        if run_options.watch:
+            return watch_until_ended(client, str(started.backfill_id), api_options=api_options)
+    api_options.print_result(
+        started, f"Started backfill {started.backfill_id}", id_=started.backfill_id
+    )
     return 0
 
 
-def told(counted: Any) -> str:
+def describe_plan(counted: Any) -> str:
     """Describe the counted ticks and runs in a sentence."""
     about = "about " if counted.estimated else ""
     parts = [
@@ -140,7 +155,7 @@ def told(counted: Any) -> str:
     sentence += f"{about}{counted.new:,} would run"
     if counted.takes is not None and counted.new:
         length = durations.parse(counted.takes, maximum=durations.DURATION_MAX * 10)
-        sentence += f", estimated duration {times.short(length)}"
+        sentence += f", estimated duration {times.format_length(length)}"
     if counted.undecided:
         sentence += f"; {counted.undecided:,} more are still up to the scheduler"
     return sentence
@@ -151,8 +166,8 @@ def list_backfills(
     *,
     job: str | None = None,
     status: Annotated[list[Status] | None, Parameter(negative=())] = None,
-    most: Most = SOME,
-    talk: Talk = TALK,
+    row_limit: ListLimit = DEFAULT_LIMIT,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """List backfills, newest first.
 
@@ -163,27 +178,27 @@ def list_backfills(
     status
         Filter by status (repeatable). Default: any.
     """
-    with talk.open() as client:
-        job_id = None if job is None else naming.job_id(client, job)
-        found = gather(client.list_backfills, most=most, job_id=job_id, status=status)
+    with api_options.open_client() as client:
+        job_id = None if job is None else name_resolution.resolve_job_id(client, job)
+        found = list_rows(client.list_backfills, row_limit=row_limit, job_id=job_id, status=status)
     now = times.now()
-    columns: list[Column[Any]] = [
-        Column("BACKFILL", lambda each: each.backfill_id),
-        Column("JOB", lambda each: each.job_name or each.job_id, flexible=True),
-        Column("STATUS", lambda each: each.status, mood=True),
-        Column("SUCCEEDED", lambda each: each.succeeded, right=True),
-        Column("FAILED", lambda each: each.failed, right=True),
-        Column("LEFT", lambda each: each.left, right=True),
-        Column("ENDS", lambda each: times.ago(each.eta or each.ended_at, now)),
-        Column("CREATED", lambda each: times.ago(each.created_at, now)),
+    columns: list[TableColumn[Any]] = [
+        TableColumn("BACKFILL", lambda each: each.backfill_id),
+        TableColumn("JOB", lambda each: each.job_name or each.job_id, flexible=True),
+        TableColumn("STATUS", lambda each: each.status, mood=True),
+        TableColumn("SUCCEEDED", lambda each: each.succeeded, right=True),
+        TableColumn("FAILED", lambda each: each.failed, right=True),
+        TableColumn("LEFT", lambda each: each.left, right=True),
+        TableColumn("ENDS", lambda each: times.format_relative(each.eta or each.ended_at, now)),
+        TableColumn("CREATED", lambda each: times.format_relative(each.created_at, now)),
     ]
-    talk.rows(found.rows, columns, ids="backfill_id", empty="No backfills")
-    tell_more(found, talk)
+    api_options.print_rows(found.rows, columns, ids="backfill_id", empty="No backfills")
+    print_more_hint(found, api_options)
     return 0
 
 
 @app.command
-def show(backfill: str, /, *, talk: Talk = TALK) -> int:
+def show(backfill: str, /, *, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
     """Show a backfill: its range, progress and estimated end.
 
     Parameters
@@ -191,14 +206,14 @@ def show(backfill: str, /, *, talk: Talk = TALK) -> int:
     backfill
         Backfill id.
     """
-    with talk.open() as client:
+    with api_options.open_client() as client:
         found = client.get_backfill(backfill)
     now = times.now()
     rows: list[tuple[str, object]] = [
         ("backfill", found.backfill_id),
         ("job", found.job_name or found.job_id),
         ("status", found.status),
-        ("ticks", f"{shown(found.since)} to {shown(found.until)}"),
+        ("ticks", f"{format_cell(found.since)} to {format_cell(found.until)}"),
         ("selection", f"{found.only}, {found.order} first, {found.at_once} at once"),
         ("reached", found.reached),
         ("ticks checked", found.ticks),
@@ -208,18 +223,18 @@ def show(backfill: str, /, *, talk: Talk = TALK) -> int:
         ("cancelled", found.cancelled),
         ("active", found.alive),
         ("remaining", f"{'about ' if found.estimated else ''}{found.left}"),
-        ("estimated end", times.at(found.eta, now)),
-        ("paused", times.at(found.paused_at, now)),
-        ("created", f"{times.at(found.created_at, now)} by {found.created_by}"),
-        ("ended", times.at(found.ended_at, now)),
+        ("estimated end", times.format_time(found.eta, now)),
+        ("paused", times.format_time(found.paused_at, now)),
+        ("created", f"{times.format_time(found.created_at, now)} by {found.created_by}"),
+        ("ended", times.format_time(found.ended_at, now)),
         ("reason", found.reason),
     ]
-    talk.thing(found, rows, ids="backfill_id")
+    api_options.print_record(found, rows, ids="backfill_id")
     return 0
 
 
 @app.command
-def watch(backfill: str, /, *, talk: Talk = TALK) -> int:
+def watch(backfill: str, /, *, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
     """Watch a backfill until it ends; the exit code is 0 if all runs succeeded.
 
     Parameters
@@ -227,12 +242,12 @@ def watch(backfill: str, /, *, talk: Talk = TALK) -> int:
     backfill
         Backfill id.
     """
-    with talk.open() as client:
-        return follow(client, backfill, talk=talk)
+    with api_options.open_client() as client:
+        return watch_until_ended(client, backfill, api_options=api_options)
 
 
 @app.command
-def pause(*backfills: str, talk: Talk = TALK) -> int:
+def pause(*backfills: str, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
     """Pause backfills: start no new runs. Current runs continue.
 
     Parameters
@@ -240,16 +255,16 @@ def pause(*backfills: str, talk: Talk = TALK) -> int:
     backfills
         Backfill ids.
     """
-    some("backfill", backfills)
-    with talk.open() as client:
+    require_arguments("backfill", backfills)
+    with api_options.open_client() as client:
         for each in backfills:
             done = client.pause_backfill(each)
-            talk.done(done, f"Paused {each}; {done.left} runs left", id_=each)
+            api_options.print_result(done, f"Paused {each}; {done.left} runs left", id_=each)
     return 0
 
 
 @app.command
-def resume(*backfills: str, talk: Talk = TALK) -> int:
+def resume(*backfills: str, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
     """Resume paused backfills.
 
     Parameters
@@ -257,11 +272,11 @@ def resume(*backfills: str, talk: Talk = TALK) -> int:
     backfills
         Backfill ids.
     """
-    some("backfill", backfills)
-    with talk.open() as client:
+    require_arguments("backfill", backfills)
+    with api_options.open_client() as client:
         for each in backfills:
             done = client.resume_backfill(each)
-            talk.done(done, f"Resumed {each}; {done.left} runs left", id_=each)
+            api_options.print_result(done, f"Resumed {each}; {done.left} runs left", id_=each)
     return 0
 
 
@@ -270,8 +285,8 @@ def cancel(
     *backfills: str,
     running: Literal["finish", "cancel"] = "finish",
     reason: str | None = None,
-    yes: Annotated[bool, YES] = False,
-    talk: Talk = TALK,
+    yes: Annotated[bool, YES_FLAG] = False,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """Cancel backfills: create no more runs, and cancel the waiting ones.
 
@@ -286,53 +301,53 @@ def cancel(
     yes
         Skip the confirmation.
     """
-    some("backfill", backfills)
-    with talk.open() as client:
+    require_arguments("backfill", backfills)
+    with api_options.open_client() as client:
         if not confirm(f"Cancel {', '.join(backfills)}?", yes=yes):
             return 1
         for each in backfills:
-            done = client.cancel_backfill(each, running=running, **said(reason=reason))
-            talk.done(done, f"Backfill {each} is {done.status}", id_=each)
+            done = client.cancel_backfill(each, running=running, **drop_empty(reason=reason))
+            api_options.print_result(done, f"Backfill {each} is {done.status}", id_=each)
     return 0
 
 
-def follow(client: "Client", id_: str, *, talk: Talk) -> int:
+def watch_until_ended(client: "Client", id_: str, *, api_options: ApiOptions) -> int:
     """Show progress until the backfill ends, and return the exit code."""
     rest = Event()
-    with teller(talk) as tell:
+    with open_progress(api_options) as tell:
         while True:
             found = client.get_backfill(id_)
             if tell is not None:
                 tell(found)
             if BackfillState(found.status) not in UNFINISHED_STATES:
                 break
-            rest.wait(EVERY)
-    if not talk.is_plain:
-        talk.thing(found, [], ids="backfill_id")
+            rest.wait(POLL_INTERVAL_S)
+    if not api_options.is_plain:
+        api_options.print_record(found, [], ids="backfill_id")
     return 0 if found.status == BackfillState.FINISHED and not found.failed else 1
 
 
-def teller(talk: Talk) -> AbstractContextManager[Any]:
+def open_progress(api_options: ApiOptions) -> AbstractContextManager[Any]:
     from rich.console import Console  # noqa: PLC0415 - slow to import
 
     console = Console(file=raw_output())
-    if not talk.is_plain:
+    if not api_options.is_plain:
         return nullcontext()
-    return Bar(console) if console.is_terminal else Lines()
+    return BackfillBar(console) if console.is_terminal else BackfillLines()
 
 
-def line(found: Any) -> str:
+def describe_progress(found: Any) -> str:
     """Describe the progress on one line."""
     ended = found.succeeded + found.failed + found.cancelled
     parts = [found.status, f"{ended:,} of {ended + found.left:,} done"]
     parts += [f"{found.failed:,} failed"] if found.failed else []
     parts += [f"{found.cancelled:,} cancelled"] if found.cancelled else []
     if found.eta is not None:
-        parts.append(f"{times.ago(found.eta, times.now())}")
+        parts.append(f"{times.format_relative(found.eta, times.now())}")
     return ", ".join(parts)
 
 
-class Lines:
+class BackfillLines:
     """Prints a line for each change, for a file or pipe."""
 
     def __init__(self) -> None:
@@ -344,13 +359,13 @@ class Lines:
     def __exit__(self, *_: object) -> None: ...
 
     def __call__(self, found: Any) -> None:
-        progress = line(found).partition(", in ")[0]
+        progress = describe_progress(found).partition(", in ")[0]
         if progress != self._last:
             self._last = progress
-            print(f"{found.backfill_id}  {line(found)}", flush=True)
+            print(f"{found.backfill_id}  {describe_progress(found)}", flush=True)
 
 
-class Bar:
+class BackfillBar:
     """Draws a progress bar, for a terminal."""
 
     def __init__(self, console: Any) -> None:
@@ -382,6 +397,6 @@ class Bar:
             # A bar with a total of 0 would pulse forever.
             total=ended + found.left or 1,
             completed=ended if ended + found.left else 1,
-            description=line(found),
-            job=shown(found.job_name or found.job_id),
+            description=describe_progress(found),
+            job=format_cell(found.job_name or found.job_id),
         )

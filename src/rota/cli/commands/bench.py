@@ -12,21 +12,21 @@ from typing import Annotated, Final
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from rota.cli.output import say
-from rota.cli.settings import settings_for
+from rota.cli.output import print_message
+from rota.cli.settings import load_settings
 from rota.core.errors import InvalidInput
-from rota.node.bench.arena import Wishes
-from rota.node.bench.figures import to_plain
-from rota.node.bench.plot import draw
-from rota.node.bench.report import table
-from rota.node.bench.running import PARTS, Measured, Order, Part, run_bench
+from rota.processes.bench.measures import to_plain
+from rota.processes.bench.plot import draw_svg
+from rota.processes.bench.report import render_report
+from rota.processes.bench.runner import PARTS, BenchOrder, BenchResult, Part, run_bench
+from rota.processes.bench.server import BenchServerOptions
 
 TERMINATED: Final = 128 + signal.SIGTERM
 SWITCH: Final = Parameter(negative=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class BenchTarget:
     """Where to measure.
 
     Parameters
@@ -44,7 +44,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Output:
+class BenchOutput:
     """How to print the results.
 
     Parameters
@@ -59,8 +59,8 @@ class Output:
     plot: Annotated[Path | None, Parameter(name="--plot")] = None
 
 
-HERE: Final = Place()
-PLAIN: Final = Output()
+DEFAULT_TARGET: Final = BenchTarget()
+DEFAULT_OUTPUT: Final = BenchOutput()
 
 
 def bench(
@@ -68,8 +68,8 @@ def bench(
     only: Annotated[tuple[Part, ...], Parameter(consume_multiple=True, negative=())] = (),
     quick: Annotated[bool, SWITCH] = False,
     repeat: Annotated[int, Parameter(validator=Number(gte=1, lte=100))] = 1,
-    place: Annotated[Place, Parameter(name="*")] = HERE,
-    output: Annotated[Output, Parameter(name="*")] = PLAIN,
+    target: Annotated[BenchTarget, Parameter(name="*")] = DEFAULT_TARGET,
+    output: Annotated[BenchOutput, Parameter(name="*")] = DEFAULT_OUTPUT,
 ) -> int:
     """Measure Rota on this machine and compare the results with the targets.
 
@@ -87,30 +87,30 @@ def bench(
     repeat
         Rounds of each part; results are medians. Default: 1.
     """
-    refuse_plot(output.plot)
-    order = Order(
+    check_plot_path(output.plot)
+    order = BenchOrder(
         parts=tuple(part for part in PARTS if part in {*parts, *only}) or tuple(PARTS),
-        wishes=wishes_for(place),
+        server_options=build_server_options(target),
         environment=os.environ,
         repeat=repeat,
         is_quick=quick,
     )
     try:
-        measured = asyncio.run(until_told(order))
+        measured = asyncio.run(measure_until_stopped(order))
     except asyncio.CancelledError:
         return TERMINATED
-    publish(order, measured, output)
+    publish_results(order, measured, output)
     return 1 if measured.failed else 0
 
 
-async def until_told(order: Order) -> Measured:
+async def measure_until_stopped(order: BenchOrder) -> BenchResult:
     """Measure. SIGTERM ends it like Ctrl-C, and everything is cleaned up."""
     if (task := asyncio.current_task()) is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    return await run_bench(order, say=progress)
+    return await run_bench(order, say=print_progress)
 
 
-def refuse_plot(path: Path | None) -> None:
+def check_plot_path(path: Path | None) -> None:
     """Check the path of the plot before measuring, which takes minutes."""
     if path is None:
         return
@@ -120,34 +120,34 @@ def refuse_plot(path: Path | None) -> None:
         raise InvalidInput("--plot", str(path), "its folder does not exist")
 
 
-def wishes_for(place: Place) -> Wishes:
-    database = settings_for(data=None, config=None).database
-    if place.data is not None and not place.data.is_dir():
-        raise InvalidInput("--data", str(place.data), "expected an existing folder")
-    if not place.server:
-        return Wishes(data=place.data, binaries=database.binaries)
+def build_server_options(target: BenchTarget) -> BenchServerOptions:
+    database = load_settings(data=None, config=None).database
+    if target.data is not None and not target.data.is_dir():
+        raise InvalidInput("--data", str(target.data), "expected an existing folder")
+    if not target.server:
+        return BenchServerOptions(data=target.data, binaries=database.binaries)
     if database.url is None:
         raise InvalidInput("--server", True, "set ROTA_DATABASE_URL to the server to measure")
-    return Wishes(url=database.url)
+    return BenchServerOptions(url=database.url)
 
 
-def progress(line: str) -> None:
+def print_progress(line: str) -> None:
     print(f"bench: {line}", file=sys.stderr, flush=True)
 
 
-def publish(order: Order, measured: Measured, output: Output) -> None:
+def publish_results(order: BenchOrder, result: BenchResult, output: BenchOutput) -> None:
     if output.plot is not None:
         title = "Rota, quick look" if order.is_quick else "Rota"
         output.plot.write_text(
-            draw(measured.figures, title=title, note=measured.conditions), "utf-8"
+            draw_svg(result.figures, title=title, note=result.conditions), "utf-8"
         )
     if output.as_json:
         conditions = {
             "quick": order.is_quick,
             "rounds": order.repeat,
-            "failed": measured.failed,
-            "conditions": measured.conditions,
+            "failed": result.failed,
+            "conditions": result.conditions,
         }
-        say(json.dumps(to_plain(measured.figures) | conditions, ensure_ascii=False))
+        print_message(json.dumps(to_plain(result.figures) | conditions, ensure_ascii=False))
     else:
-        say(f"{table(measured.figures)}\n\n{measured.conditions}")
+        print_message(f"{render_report(result.figures)}\n\n{result.conditions}")

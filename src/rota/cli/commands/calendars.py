@@ -6,11 +6,11 @@ from typing import Annotated, Any
 from cyclopts import App
 
 from rota.cli import times
-from rota.cli.asking import confirm
-from rota.cli.listing import SOME, Most, gather, said, tell_more
-from rota.cli.options import TALK, YES, Talk, write_json
-from rota.cli.reading import document_of, file_text
-from rota.cli.tables import Column
+from rota.cli.api_options import DEFAULT_API_OPTIONS, YES_FLAG, ApiOptions, print_json
+from rota.cli.argument_values import read_document, read_file
+from rota.cli.pagination import DEFAULT_LIMIT, ListLimit, drop_empty, list_rows, print_more_hint
+from rota.cli.prompts import confirm
+from rota.cli.tables import TableColumn
 from rota.contract.calendar import write_calendar
 from rota.contract.ics import read_ics
 from rota.core.errors import InvalidInput
@@ -19,29 +19,31 @@ app = App(name="calendars", help="Calendars: list, show, put, delete.")
 
 
 @app.command(name="list")
-def list_calendars(*, most: Most = SOME, talk: Talk = TALK) -> int:
+def list_calendars(
+    *, row_limit: ListLimit = DEFAULT_LIMIT, api_options: ApiOptions = DEFAULT_API_OPTIONS
+) -> int:
     """List calendars by name."""
-    with talk.open() as client:
-        found = gather(client.list_calendars, most=most)
+    with api_options.open_client() as client:
+        found = list_rows(client.list_calendars, row_limit=row_limit)
     now = times.now()
-    columns: list[Column[Any]] = [
-        Column("NAME", lambda each: each.name, flexible=True),
-        Column("ZONE", lambda each: each.calendar.get("timezone")),
-        Column("ENTRIES", entries, right=True),
-        Column("VERSION", lambda each: each.version, right=True),
-        Column("UPDATED", lambda each: times.ago(each.updated_at, now)),
+    columns: list[TableColumn[Any]] = [
+        TableColumn("NAME", lambda each: each.name, flexible=True),
+        TableColumn("ZONE", lambda each: each.calendar.get("timezone")),
+        TableColumn("ENTRIES", count_entries, right=True),
+        TableColumn("VERSION", lambda each: each.version, right=True),
+        TableColumn("UPDATED", lambda each: times.format_relative(each.updated_at, now)),
     ]
-    talk.rows(found.rows, columns, ids="name", empty="No calendars")
-    tell_more(found, talk)
+    api_options.print_rows(found.rows, columns, ids="name", empty="No calendars")
+    print_more_hint(found, api_options)
     return 0
 
 
-def entries(each: Any) -> int:
-    return sum(len(value) for value in each.calendar.values() if isinstance(value, list))
+def count_entries(calendar: Any) -> int:
+    return sum(len(value) for value in calendar.calendar.values() if isinstance(value, list))
 
 
 @app.command
-def show(name: str, /, *, talk: Talk = TALK) -> int:
+def show(name: str, /, *, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
     """Show a calendar as JSON, as `rota calendars put` accepts it.
 
     Parameters
@@ -49,12 +51,12 @@ def show(name: str, /, *, talk: Talk = TALK) -> int:
     name
         Calendar name.
     """
-    with talk.open() as client:
+    with api_options.open_client() as client:
         found = client.get_calendar(name)
-    if talk.is_plain:
-        write_json(found.calendar)
+    if api_options.is_plain:
+        print_json(found.calendar)
     else:
-        talk.thing(found, [], ids="name")
+        api_options.print_record(found, [], ids="name")
     return 0
 
 
@@ -66,7 +68,7 @@ def put(
     *,
     tz: str | None = None,
     if_version: int | None = None,
-    talk: Talk = TALK,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """Create or replace a calendar. Jobs that use it follow the new one.
 
@@ -82,29 +84,37 @@ def put(
     if_version
         Fail if the current version is different. Default: any version.
     """
-    calendar = calendar_in(file, name=name, tz=tz)
-    with talk.open() as client:
-        done = client.put_calendar(name, calendar=calendar, **said(if_match=if_version))
-    talk.done(done, f"Saved calendar {done.name}, version {done.version}", id_=done.name)
+    calendar = read_calendar_file(file, name=name, tz=tz)
+    with api_options.open_client() as client:
+        done = client.put_calendar(name, calendar=calendar, **drop_empty(if_match=if_version))
+    api_options.print_result(
+        done, f"Saved calendar {done.name}, version {done.version}", id_=done.name
+    )
     return 0
 
 
-def calendar_in(file: str, *, name: str, tz: str | None) -> dict[str, Any]:
+def read_calendar_file(file: str, *, name: str, tz: str | None) -> dict[str, Any]:
     if file.endswith(".ics"):
-        text = file_text(Path(file), field="file")
+        text = read_file(Path(file), field="file")
         return dict(write_calendar(read_ics(text, name=name, timezone=tz or "UTC")))
     if tz is not None:
         raise InvalidInput(
             "--tz", tz, "only valid for an .ics file; set `timezone` in the calendar instead"
         )
-    found = document_of(file, field="file")
+    found = read_document(file, field="file")
     if not isinstance(found, dict):
         raise InvalidInput("file", file, "expected a calendar, which is an object")
     return found
 
 
 @app.command
-def delete(name: str, /, *, yes: Annotated[bool, YES] = False, talk: Talk = TALK) -> int:
+def delete(
+    name: str,
+    /,
+    *,
+    yes: Annotated[bool, YES_FLAG] = False,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
+) -> int:
     """Delete a calendar. Fails if a job uses it.
 
     Parameters
@@ -114,11 +124,11 @@ def delete(name: str, /, *, yes: Annotated[bool, YES] = False, talk: Talk = TALK
     yes
         Skip the confirmation.
     """
-    with talk.open() as client:
+    with api_options.open_client() as client:
         if not confirm(f"Delete calendar {name}?", yes=yes):
             return 1
         client.delete_calendar(name)
-    talk.done({"name": name}, f"Deleted calendar {name}", id_=name)
+    api_options.print_result({"name": name}, f"Deleted calendar {name}", id_=name)
     return 0
 
 

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 from cyclopts import App
 
-from rota.cli.options import SWITCH
-from rota.cli.output import say
+from rota.cli.api_options import SWITCH
+from rota.cli.output import print_message
 from rota.core.errors import InvalidInput
 
 Shell = Literal["bash", "zsh", "fish"]
@@ -23,7 +23,7 @@ def show(shell: Shell, /) -> int:
     shell
         The shell.
     """
-    say(script(shell))
+    print_message(generate_script(shell))
     return 0
 
 
@@ -63,11 +63,11 @@ def install(
     except OSError as error:
         wanted = f"cannot write the file: {error.strerror}"
         raise InvalidInput("--to", error.filename, wanted) from None
-    say(f"Installed completion in {file}; open a new shell to use it")
+    print_message(f"Installed completion in {file}; open a new shell to use it")
     return 0
 
 
-def script(shell: Shell) -> str:
+def generate_script(shell: Shell) -> str:
     from rota.cli.main import app as program  # noqa: PLC0415 - it imports this module by name
 
     return program.generate_completion(prog_name="rota", shell=shell)

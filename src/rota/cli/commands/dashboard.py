@@ -11,8 +11,8 @@ from typing import Annotated, Any, Final, Literal
 from cyclopts import Parameter
 
 from rota.cli import times
-from rota.cli.options import TALK, Talk
-from rota.cli.tables import Column
+from rota.cli.api_options import DEFAULT_API_OPTIONS, ApiOptions
+from rota.cli.tables import TableColumn
 from rota.runtime.clock import SystemClock
 
 REDIRECT_PREFIX: Final = "rota-open-"
@@ -33,7 +33,7 @@ REDIRECT: Final = """<!doctype html>
 def open_dashboard(
     *,
     only_print: Annotated[bool, Parameter(name="--print", negative=())] = False,
-    talk: Talk = TALK,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """Log in to the dashboard: print a one-time link, valid for a minute, and open it.
 
@@ -42,11 +42,11 @@ def open_dashboard(
     only_print
         Print the link without opening it, for a browser on another machine.
     """
-    with talk.open() as client:
+    with api_options.open_client() as client:
         ticket = client.create_login_ticket()
         link = f"{client.url}{ticket.path}"
-    talk.done(ticket, link, id_=link)
-    if talk.is_plain and not only_print:
+    api_options.print_result(ticket, link, id_=link)
+    if api_options.is_plain and not only_print:
         webbrowser.open(write_redirect(link).as_uri())
     return 0
 
@@ -76,7 +76,7 @@ def load(
     since: str | None = None,
     until: str | None = None,
     bucket: Literal["minute", "hour"] = "hour",
-    talk: Talk = TALK,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """Show the number of upcoming ticks of all jobs per hour or minute.
 
@@ -89,19 +89,19 @@ def load(
     bucket
         Size of a bucket. Default: hour.
     """
-    with talk.open() as client:
+    with api_options.open_client() as client:
         found = client.get_load(
-            since=times.instant(since, field="--since"),
-            until=times.instant(until, field="--until"),
+            since=times.parse_time(since, field="--since"),
+            until=times.parse_time(until, field="--until"),
             bucket=bucket,
         )
     now = times.now()
     peak = max((bucket.ticks for bucket in found.buckets), default=1)
-    columns: list[Column[Any]] = [
-        Column("FROM", lambda each: times.at(each.start, now)),
-        Column("TICKS", lambda each: each.ticks, right=True),
-        Column("", lambda each: "▇" * max(1, round(30 * each.ticks / peak))),
+    columns: list[TableColumn[Any]] = [
+        TableColumn("FROM", lambda each: times.format_time(each.start, now)),
+        TableColumn("TICKS", lambda each: each.ticks, right=True),
+        TableColumn("", lambda each: "▇" * max(1, round(30 * each.ticks / peak))),
     ]
     empty = "No ticks in this range"
-    talk.rows(found.buckets, columns, ids="start", empty=empty)
+    api_options.print_rows(found.buckets, columns, ids="start", empty=empty)
     return 0

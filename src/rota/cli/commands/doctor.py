@@ -5,14 +5,14 @@ import os
 from dataclasses import asdict
 from pathlib import Path
 
+from rota.cli.api_options import DEFAULT_API_OPTIONS, ApiOptions, print_json
 from rota.cli.doctor.collector import check_collector
 from rota.cli.doctor.database import check_database
-from rota.cli.doctor.findings import Finding, Level, bad, ok
-from rota.cli.doctor.here import check_files
+from rota.cli.doctor.findings import Finding, FindingLevel, bad, ok
+from rota.cli.doctor.local_machine import check_files
 from rota.cli.doctor.service import check_service
-from rota.cli.options import TALK, Talk, write_json
-from rota.cli.settings import settings_for
-from rota.cli.tables import MOODS, coloured, screen_of, shown
+from rota.cli.settings import load_settings
+from rota.cli.tables import MOODS, colour_text, detect_screen, format_cell
 from rota.config.settings import Settings
 from rota.core.errors import InvalidSetting
 
@@ -21,7 +21,7 @@ def doctor(
     *,
     data: Path | None = None,
     config: Path | None = None,
-    talk: Talk = TALK,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """Find problems of this installation and suggest fixes.
 
@@ -35,21 +35,21 @@ def doctor(
     config
         Settings file. Default: rota.toml in the current folder, then /etc/rota/rota.toml.
     """
-    findings = examine(data, config, talk)
-    if talk.as_json:
-        write_json([asdict(finding) for finding in findings])
+    findings = run_checks(data, config, api_options)
+    if api_options.as_json:
+        print_json([asdict(finding) for finding in findings])
     else:
         for finding in findings:
-            if not (talk.quiet and finding.level is Level.OK):
-                tell(finding)
-    return 1 if any(finding.level is Level.BAD for finding in findings) else 0
+            if not (api_options.quiet and finding.level is FindingLevel.OK):
+                print_finding(finding)
+    return 1 if any(finding.level is FindingLevel.BAD for finding in findings) else 0
 
 
-def examine(data: Path | None, config: Path | None, talk: Talk) -> list[Finding]:
+def run_checks(data: Path | None, config: Path | None, api_options: ApiOptions) -> list[Finding]:
     found: list[Finding] = []
     settings: Settings | None = None
     try:
-        settings = settings_for(data=data, config=config)
+        settings = load_settings(data=data, config=config)
     except InvalidSetting as error:
         remedy = "see docs/reference/settings.md for all settings"
         found.append(bad("settings", str(error), remedy))
@@ -58,20 +58,20 @@ def examine(data: Path | None, config: Path | None, talk: Talk) -> list[Finding]
         found.append(ok("settings", "valid"))
         found += check_files(settings)
         found += check_collector(settings.traces, os.environ)
-        seen = asyncio.run(collect(settings))
+        seen = asyncio.run(collect_database_findings(settings))
         reached = any(finding.check == "schedulers" for finding in seen)
         found += seen
-    with talk.open() as client:
+    with api_options.open_client() as client:
         found += check_service(client, with_processes=not reached)
     return found
 
 
-async def collect(settings: Settings) -> list[Finding]:
+async def collect_database_findings(settings: Settings) -> list[Finding]:
     return [finding async for finding in check_database(settings.database)]
 
 
-def tell(finding: Finding) -> None:
-    level = coloured(f"{finding.level:<8}", MOODS[finding.level], screen_of())
-    print(f"{level} {finding.check}: {shown(finding.detail)}")
+def print_finding(finding: Finding) -> None:
+    level = colour_text(f"{finding.level:<8}", MOODS[finding.level], detect_screen())
+    print(f"{level} {finding.check}: {format_cell(finding.detail)}")
     if finding.remedy is not None:
-        print(f"         → {shown(finding.remedy)}")
+        print(f"         → {format_cell(finding.remedy)}")

@@ -5,13 +5,13 @@ from typing import Annotated, Any, Final
 
 from cyclopts import App, Parameter
 
-from rota.cli import naming, times
-from rota.cli.asking import confirm
-from rota.cli.errors import Misused
-from rota.cli.listing import SOME, Most, gather, said, tell_more
-from rota.cli.options import TALK, YES, Talk
-from rota.cli.reading import json_of
-from rota.cli.tables import Column
+from rota.cli import name_resolution, times
+from rota.cli.api_options import DEFAULT_API_OPTIONS, YES_FLAG, ApiOptions
+from rota.cli.argument_values import read_json
+from rota.cli.errors import UsageError
+from rota.cli.pagination import DEFAULT_LIMIT, ListLimit, drop_empty, list_rows, print_more_hint
+from rota.cli.prompts import confirm
+from rota.cli.tables import TableColumn
 from rota.core.errors import InvalidInput
 
 app = App(name="events", help="External events: send, list, show, replay.")
@@ -19,7 +19,7 @@ app = App(name="events", help="External events: send, list, show, replay.")
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class About:
+class EventSendOptions:
     """Optional attributes of an event.
 
     Parameters
@@ -40,7 +40,7 @@ class About:
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Which:
+class EventFilters:
     """Filters that select events.
 
     Parameters
@@ -60,17 +60,17 @@ class Which:
     since: str | None = None
     until: str | None = None
 
-    def filters(self) -> dict[str, Any]:
-        return said(
+    def build_filters(self) -> dict[str, Any]:
+        return drop_empty(
             type=self.type_,
             source=self.source,
-            since=times.instant(self.since, field="--since"),
-            until=times.instant(self.until, field="--until"),
+            since=times.parse_time(self.since, field="--since"),
+            until=times.parse_time(self.until, field="--until"),
         )
 
 
-NOTHING: Final = About()
-ANY: Final = Which()
+NO_SEND_OPTIONS: Final = EventSendOptions()
+ANY_EVENT: Final = EventFilters()
 
 
 @app.command
@@ -79,9 +79,9 @@ def send(
     data: str | None = None,
     /,
     *,
-    about: About = NOTHING,
+    send_options: EventSendOptions = NO_SEND_OPTIONS,
     batch: str | None = None,
-    talk: Talk = TALK,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """Send an event. It starts a run of every job that waits for it.
 
@@ -95,59 +95,68 @@ def send(
         Send several events: a JSON array, @file, or - for standard input.
     """
     if (type_ is None) == (batch is None):
-        raise Misused("give either an event type, such as order.paid, or --batch")
-    with talk.open() as client:
+        raise UsageError("give either an event type, such as order.paid, or --batch")
+    with api_options.open_client() as client:
         if batch is not None:
-            done = client.send_events(events=several(batch))
+            done = client.send_events(events=read_batch(batch))
         else:
-            fields = said(source=about.source, id=about.id_, subject=about.subject)
-            given = {} if data is None else {"data": json_of(data, field="data")}
+            fields = drop_empty(
+                source=send_options.source, id=send_options.id_, subject=send_options.subject
+            )
+            given = {} if data is None else {"data": read_json(data, field="data")}
             done = client.send_events(type=str(type_), **fields, **given)
     runs = sum(len(each.run_ids) for each in done.events)
-    summary = f"{plural(done.taken, 'event')} accepted, {plural(runs, 'run')} created"
+    summary = f"{format_count(done.taken, 'event')} accepted, {format_count(runs, 'run')} created"
     if done.duplicates:
-        summary += f"; {plural(done.duplicates, 'duplicate')} ignored"
+        summary += f"; {format_count(done.duplicates, 'duplicate')} ignored"
     ids = "\n".join(each.event_id for each in done.events)
-    talk.done(done, summary if len(done.events) > 1 else f"{ids}: {summary}", id_=ids)
+    api_options.print_result(
+        done, summary if len(done.events) > 1 else f"{ids}: {summary}", id_=ids
+    )
     return 0
 
 
-def several(text: str) -> list[Any]:
-    found = json_of(text, field="--batch")
+def read_batch(text: str) -> list[Any]:
+    found = read_json(text, field="--batch")
     if not isinstance(found, list):
         raise InvalidInput("--batch", text, "expected a JSON array of events")
     return found
 
 
-def plural(number: int, word: str) -> str:
+def format_count(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 @app.command(name="list")
-def list_events(*, which: Which = ANY, most: Most = SOME, talk: Talk = TALK) -> int:
+def list_events(
+    *,
+    selection: EventFilters = ANY_EVENT,
+    row_limit: ListLimit = DEFAULT_LIMIT,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
+) -> int:
     """List received events, newest first."""
-    with talk.open() as client:
-        found = gather(client.list_events, most=most, **which.filters())
+    with api_options.open_client() as client:
+        found = list_rows(client.list_events, row_limit=row_limit, **selection.build_filters())
     now = times.now()
-    columns: list[Column[Any]] = [
-        Column("RECEIVED", lambda event: times.ago(event.received_at, now)),
-        Column("TYPE", lambda event: event.type, flexible=True),
-        Column("SOURCE", lambda event: event.source, flexible=True),
-        Column("SUBJECT", lambda event: event.subject, flexible=True),
-        Column("RUNS", runs_of, right=True),
-        Column("ID", lambda event: event.event_id),
+    columns: list[TableColumn[Any]] = [
+        TableColumn("RECEIVED", lambda event: times.format_relative(event.received_at, now)),
+        TableColumn("TYPE", lambda event: event.type, flexible=True),
+        TableColumn("SOURCE", lambda event: event.source, flexible=True),
+        TableColumn("SUBJECT", lambda event: event.subject, flexible=True),
+        TableColumn("RUNS", count_runs, right=True),
+        TableColumn("ID", lambda event: event.event_id),
     ]
-    talk.rows(found.rows, columns, ids="event_id", empty="No matching events")
-    tell_more(found, talk)
+    api_options.print_rows(found.rows, columns, ids="event_id", empty="No matching events")
+    print_more_hint(found, api_options)
     return 0
 
 
-def runs_of(event: Any) -> int:
+def count_runs(event: Any) -> int:
     return sum(each.run_id is not None for each in event.matches)
 
 
 @app.command
-def show(event: str, /, *, talk: Talk = TALK) -> int:
+def show(event: str, /, *, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
     """Show an event and the jobs that it matched, with their runs or the reason for no run.
 
     Parameters
@@ -155,10 +164,10 @@ def show(event: str, /, *, talk: Talk = TALK) -> int:
     event
         Event id: evt_ and 32 hex digits.
     """
-    with talk.open() as client:
+    with api_options.open_client() as client:
         found = client.get_event(event)
     now = times.now()
-    talk.thing(
+    api_options.print_record(
         found,
         [
             ("event", found.event_id),
@@ -166,18 +175,18 @@ def show(event: str, /, *, talk: Talk = TALK) -> int:
             ("source", found.source),
             ("id", found.id),
             ("subject", found.subject),
-            ("occurred", times.at(found.time, now)),
-            ("received", times.at(found.received_at, now)),
+            ("occurred", times.format_time(found.time, now)),
+            ("received", times.format_time(found.received_at, now)),
             ("data", found.data),
             *((f"attribute {name}", value) for name, value in found.attributes.items()),
-            *((each.job_name or each.job_id, told(each)) for each in found.matches),
+            *((each.job_name or each.job_id, describe_match(each)) for each in found.matches),
         ],
         ids="event_id",
     )
     return 0
 
 
-def told(match: Any) -> str:
+def describe_match(match: Any) -> str:
     """Describe the outcome of an event for one job in a line."""
     words = [match.outcome]
     if match.run_id is not None:
@@ -192,11 +201,11 @@ def told(match: Any) -> str:
 @app.command
 def replay(
     *,
-    which: Which = ANY,
+    selection: EventFilters = ANY_EVENT,
     job: str | None = None,
     dry_run: Annotated[bool, Parameter(negative=())] = False,
-    yes: Annotated[bool, YES] = False,
-    talk: Talk = TALK,
+    yes: Annotated[bool, YES_FLAG] = False,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """Replay events: match them against the current jobs and create new runs.
 
@@ -209,22 +218,24 @@ def replay(
     yes
         Skip the confirmation.
     """
-    with talk.open() as client:
-        filters = which.filters()
+    with api_options.open_client() as client:
+        filters = selection.build_filters()
         if job is not None:
-            filters["job_id"] = naming.job_id(client, job)
+            filters["job_id"] = name_resolution.resolve_job_id(client, job)
         if not filters:
-            raise Misused(
+            raise UsageError(
                 "no events selected: give at least one of --type, --source, --since, --until, --job"
             )
         counted = client.replay_events(filter=filters, dry_run=True)
-        many = plural(counted.matched, "event")
+        many = format_count(counted.matched, "event")
         if dry_run or not counted.matched:
-            talk.done(counted, f"{many} would be replayed", id_=counted.matched)
+            api_options.print_result(counted, f"{many} would be replayed", id_=counted.matched)
             return 0
         if not confirm(f"Replay {many}?", yes=yes):
             return 1
         done = client.replay_events(filter=filters, token=counted.token)
-    sentence = f"Replayed {plural(done.done, 'event')}; {plural(done.runs, 'run')} created"
-    talk.done(done, sentence, id_=done.runs)
+    sentence = (
+        f"Replayed {format_count(done.done, 'event')}; {format_count(done.runs, 'run')} created"
+    )
+    api_options.print_result(done, sentence, id_=done.runs)
     return 0

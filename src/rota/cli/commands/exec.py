@@ -14,7 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from rota.cli.options import key_in, some
+from rota.cli.api_options import read_key_file, require_arguments
 from rota.core.errors import RotaError
 from rota.core.origins import ChangeOrigin
 from rota.core.policy import TIMEOUT_MAX
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from rota.sdk.client import Client
 
 # How long to wait for the server before the command runs without it.
-PATIENCE: Final = 5.0
+REQUEST_TIMEOUT_S: Final = 5.0
 # Heartbeat interval in seconds, far shorter than the lease.
-BEAT: Final = 3.0
-GRACE: Final = 10.0
-SHORTEST: Final = timedelta(milliseconds=100)
+HEARTBEAT_INTERVAL_S: Final = 3.0
+STOP_GRACE_S: Final = 10.0
+TIMEOUT_MIN: Final = timedelta(milliseconds=100)
 
 
 def exec_(
@@ -61,41 +61,43 @@ def exec_(
         File with the API key. Default: the key in ROTA_API_KEY, then .rota/admin.key in this folder
         or a parent.
     """
-    some("command", argv)
+    require_arguments("command", argv)
     limit = None
     if timeout is not None:
-        limit = durations.parse(timeout, field="--timeout", minimum=SHORTEST, maximum=TIMEOUT_MAX)
-    recording = RunReporter(opened(url, key_file), complain)
+        limit = durations.parse(
+            timeout, field="--timeout", minimum=TIMEOUT_MIN, maximum=TIMEOUT_MAX
+        )
+    recording = RunReporter(open_client(url, key_file), print_warning)
     recording.report_start(
         job=job or derive_name(shlex.join(argv)),
         host=f"{socket.gethostname()}:{os.getpid()}",
         payload={"argv": list(argv)},
     )
-    return carry_out(argv, recording, limit)
+    return run_command(argv, recording, limit)
 
 
-def opened(url: str | None, key_file: Path | None) -> "Client | None":
+def open_client(url: str | None, key_file: Path | None) -> "Client | None":
     """Open a client with a short timeout; without one, print why and return None."""
     from rota.sdk.client import Client  # noqa: PLC0415 - imports the HTTP library
 
     try:
-        key = None if key_file is None else key_in(key_file)
-        return Client(url, key, timeout=PATIENCE, retries=0, origin=ChangeOrigin.CLI)
+        key = None if key_file is None else read_key_file(key_file)
+        return Client(url, key, timeout=REQUEST_TIMEOUT_S, retries=0, origin=ChangeOrigin.CLI)
     except RotaError as error:
-        complain(f"this run is not recorded: {error}")
+        print_warning(f"this run is not recorded: {error}")
         return None
 
 
-def carry_out(argv: Sequence[str], recording: RunReporter, limit: timedelta | None) -> int:
+def run_command(argv: Sequence[str], recording: RunReporter, limit: timedelta | None) -> int:
     try:
         command = ExternalCommand(argv, recording.output.write)
     except OSError as error:
         code, why = describe_start_failure(error, argv[0])
-        complain(why)
+        print_warning(why)
         recording.report_end(code, why)
         return code
-    is_late = watch(command, recording, limit)
-    command.drain(GRACE)
+    is_late = watch_command(command, recording, limit)
+    command.drain(STOP_GRACE_S)
     code = TIMED_OUT_EXIT_CODE if is_late else command.exit_code
     why = (
         f"timed out after {durations.to_words(limit)}" if limit and is_late else command.exit_reason
@@ -104,31 +106,35 @@ def carry_out(argv: Sequence[str], recording: RunReporter, limit: timedelta | No
     return code
 
 
-def watch(command: ExternalCommand, recording: RunReporter, limit: timedelta | None) -> bool:
+def watch_command(
+    command: ExternalCommand, recording: RunReporter, limit: timedelta | None
+) -> bool:
     """Wait for the command and send heartbeats. Return True if it was stopped by the timeout."""
     clock = SystemClock()
     started = clock.monotonic()
     asked_at: float | None = None
     is_late = False
-    while not command.wait(until_next(clock.monotonic() - started, limit, is_asked=bool(asked_at))):
+    while not command.wait(
+        compute_wait_s(clock.monotonic() - started, limit, is_stopping=bool(asked_at))
+    ):
         now = clock.monotonic()
         if limit is not None and not is_late and now - started >= limit.total_seconds():
             is_late = True
         if (recording.report_progress() or is_late) and asked_at is None:
             asked_at = now
             command.send_signal(signal.SIGTERM)
-        elif asked_at is not None and now - asked_at >= GRACE:
+        elif asked_at is not None and now - asked_at >= STOP_GRACE_S:
             command.send_signal(signal.SIGKILL)
     return is_late
 
 
-def until_next(passed: float, limit: timedelta | None, *, is_asked: bool) -> float:
+def compute_wait_s(elapsed_s: float, limit: timedelta | None, *, is_stopping: bool) -> float:
     """Return the seconds to wait before the next check."""
-    if limit is None or is_asked:
-        return BEAT
-    return max(0.0, min(BEAT, limit.total_seconds() - passed))
+    if limit is None or is_stopping:
+        return HEARTBEAT_INTERVAL_S
+    return max(0.0, min(HEARTBEAT_INTERVAL_S, limit.total_seconds() - elapsed_s))
 
 
-def complain(message: str) -> None:
+def print_warning(message: str) -> None:
     """Print to standard error, which cron mails; standard output belongs to the command."""
     print(f"rota exec: {' '.join(message.split())}", file=sys.stderr, flush=True)

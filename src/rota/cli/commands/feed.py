@@ -6,20 +6,20 @@ import msgspec
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from rota.cli.options import MANY, TALK, Talk
-from rota.cli.tables import coloured, screen_of, shown
+from rota.cli.api_options import DEFAULT_API_OPTIONS, REPEATABLE, ApiOptions
+from rota.cli.tables import colour_text, detect_screen, format_cell
 
-MOODS: Final = {"run.made": "waits", "run.started": "busy", "run.attempted": "waits"}
-ENDINGS: Final = {"succeeded": "good", "dead": "bad", "lost": "bad", "quarantined": "bad"}
+TYPE_MOODS: Final = {"run.made": "waits", "run.started": "busy", "run.attempted": "waits"}
+STATUS_MOODS: Final = {"succeeded": "good", "dead": "bad", "lost": "bad", "quarantined": "bad"}
 
 
 def feed(
     *,
     type_: Annotated[list[str] | None, Parameter(name="--type", negative=())] = None,
-    job: Annotated[list[str] | None, MANY] = None,
+    job: Annotated[list[str] | None, REPEATABLE] = None,
     after: str | None = None,
     count: Annotated[int | None, Parameter(name=["--count", "-n"], validator=Number(gte=1))] = None,
-    talk: Talk = TALK,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """Stream events of runs and jobs until Ctrl-C.
 
@@ -38,11 +38,11 @@ def feed(
         Exit after this many events. Default: no limit.
     """
     left = count
-    with talk.open() as client:
+    with api_options.open_client() as client:
         for event in client.follow_feed(after=after):
-            if not wanted(event, type_, job):
+            if not matches_filters(event, type_, job):
                 continue
-            tell(event, talk)
+            print_event(event, api_options)
             if left is not None:
                 left -= 1
                 if left == 0:
@@ -50,35 +50,35 @@ def feed(
     return 0
 
 
-def wanted(event: Any, types: list[str] | None, jobs: list[str] | None) -> bool:
+def matches_filters(event: Any, types: list[str] | None, jobs: list[str] | None) -> bool:
     if types and event.type not in types:
         return False
     return not jobs or event.job_name in jobs or event.job_id in jobs
 
 
-def tell(event: Any, talk: Talk) -> None:
-    if talk.as_json:
+def print_event(event: Any, api_options: ApiOptions) -> None:
+    if api_options.as_json:
         print(msgspec.json.encode(event).decode(), flush=True)
-    elif talk.quiet:
+    elif api_options.quiet:
         print(event.id, flush=True)
     else:
-        print(line(event), flush=True)
+        print(format_event(event), flush=True)
 
 
-def line(event: Any) -> str:
+def format_event(event: Any) -> str:
     detail = event.status or ""
     if event.progress is not None:
         detail = f"{event.progress:.0%}"
     if event.missed:
         detail = ", ".join(f"{number} {type_}" for type_, number in event.missed.items())
-    mood = ENDINGS.get(event.status or "") or MOODS.get(event.type)
+    mood = STATUS_MOODS.get(event.status or "") or TYPE_MOODS.get(event.type)
     parts = [
         f"{event.at:%H:%M:%S} UTC",
-        coloured(f"{event.type:<15}", mood, screen_of()),
-        shown(event.job_name or event.job_id),
+        colour_text(f"{event.type:<15}", mood, detect_screen()),
+        format_cell(event.job_name or event.job_id),
         event.run_id or "",
         detail,
         f"attempt {event.attempt}" if event.attempt and event.attempt > 1 else "",
-        shown(event.message),
+        format_cell(event.message),
     ]
     return "  ".join(part for part in parts if part)

@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from rota.cli import times
-from rota.cli.asking import confirm, secret
-from rota.cli.listing import SOME, Most, gather, said, tell_more
-from rota.cli.options import TALK, YES, Talk, warn
-from rota.cli.tables import Column
+from rota.cli.api_options import DEFAULT_API_OPTIONS, YES_FLAG, ApiOptions, print_warnings
+from rota.cli.pagination import DEFAULT_LIMIT, ListLimit, drop_empty, list_rows, print_more_hint
+from rota.cli.prompts import confirm, read_secret
+from rota.cli.tables import TableColumn
 from rota.core.errors import NotFound
 
 Style = Literal["standard", "github"]
@@ -17,20 +17,22 @@ app = App(name="hooks", help="Webhook endpoints: create, list, rotate, delete.")
 
 
 @app.command(name="list")
-def list_hooks(*, most: Most = SOME, talk: Talk = TALK) -> int:
+def list_hooks(
+    *, row_limit: ListLimit = DEFAULT_LIMIT, api_options: ApiOptions = DEFAULT_API_OPTIONS
+) -> int:
     """List webhook endpoints, without their secrets."""
-    with talk.open() as client:
-        found = gather(client.list_hooks, most=most)
+    with api_options.open_client() as client:
+        found = list_rows(client.list_hooks, row_limit=row_limit)
     now = times.now()
-    columns: list[Column[Any]] = [
-        Column("NAME", lambda hook: hook.name, flexible=True),
-        Column("TYPE", lambda hook: hook.type, flexible=True),
-        Column("STYLE", lambda hook: hook.style),
-        Column("LAST USED", lambda hook: times.ago(hook.used_at, now)),
-        Column("URL", lambda hook: hook.url),
+    columns: list[TableColumn[Any]] = [
+        TableColumn("NAME", lambda hook: hook.name, flexible=True),
+        TableColumn("TYPE", lambda hook: hook.type, flexible=True),
+        TableColumn("STYLE", lambda hook: hook.style),
+        TableColumn("LAST USED", lambda hook: times.format_relative(hook.used_at, now)),
+        TableColumn("URL", lambda hook: hook.url),
     ]
-    talk.rows(found.rows, columns, ids="hook_id", empty="No hooks")
-    tell_more(found, talk)
+    api_options.print_rows(found.rows, columns, ids="hook_id", empty="No hooks")
+    print_more_hint(found, api_options)
     return 0
 
 
@@ -42,7 +44,7 @@ def create(
     *,
     style: Style = "standard",
     own_secret: Annotated[bool, Parameter(negative=())] = False,
-    talk: Talk = TALK,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """Create a hook and print its secret, which is shown only once.
 
@@ -60,17 +62,19 @@ def create(
     own_secret
         Use the sender's secret, read from standard input or a prompt. Default: a new secret.
     """
-    own = secret(f"secret of {name}: ") if own_secret else None
-    with talk.open() as client:
-        made = client.create_hook(name=name, type=type_, style=style, **said(secret=own))
-    tell_secret(made, talk)
+    own = read_secret(f"secret of {name}: ") if own_secret else None
+    with api_options.open_client() as client:
+        made = client.create_hook(name=name, type=type_, style=style, **drop_empty(secret=own))
+    print_secret(made, api_options)
     return 0
 
 
-def tell_secret(made: Any, talk: Talk) -> None:
-    talk.done(made, made.secret, id_=made.secret)
-    if talk.is_plain:
-        warn([f"Hook {made.name}: {made.url}; store the secret safely, it is not shown again"])
+def print_secret(hook: Any, api_options: ApiOptions) -> None:
+    api_options.print_result(hook, hook.secret, id_=hook.secret)
+    if api_options.is_plain:
+        print_warnings(
+            [f"Hook {hook.name}: {hook.url}; store the secret safely, it is not shown again"]
+        )
 
 
 @app.command
@@ -80,8 +84,8 @@ def rotate(
     *,
     former_for: str | None = None,
     own_secret: Annotated[bool, Parameter(negative=())] = False,
-    yes: Annotated[bool, YES] = False,
-    talk: Talk = TALK,
+    yes: Annotated[bool, YES_FLAG] = False,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """Replace the secret of a hook and print the new one, which is shown only once.
 
@@ -96,18 +100,24 @@ def rotate(
     yes
         Skip the confirmation.
     """
-    own = secret(f"secret of {hook}: ") if own_secret else None
-    with talk.open() as client:
-        id_ = hook_id(client, hook)
+    own = read_secret(f"secret of {hook}: ") if own_secret else None
+    with api_options.open_client() as client:
+        id_ = resolve_hook_id(client, hook)
         if not confirm(f"Rotate the secret of hook {hook}?", yes=yes):
             return 1
-        made = client.rotate_hook(id_, **said(secret=own, former_for=former_for))
-    tell_secret(made, talk)
+        made = client.rotate_hook(id_, **drop_empty(secret=own, former_for=former_for))
+    print_secret(made, api_options)
     return 0
 
 
 @app.command
-def delete(hook: str, /, *, yes: Annotated[bool, YES] = False, talk: Talk = TALK) -> int:
+def delete(
+    hook: str,
+    /,
+    *,
+    yes: Annotated[bool, YES_FLAG] = False,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
+) -> int:
     """Delete a hook. Later requests to it are rejected.
 
     Parameters
@@ -117,18 +127,18 @@ def delete(hook: str, /, *, yes: Annotated[bool, YES] = False, talk: Talk = TALK
     yes
         Skip the confirmation.
     """
-    with talk.open() as client:
-        id_ = hook_id(client, hook)
+    with api_options.open_client() as client:
+        id_ = resolve_hook_id(client, hook)
         if not confirm(f"Delete hook {hook}?", yes=yes):
             return 1
         client.delete_hook(id_)
-    talk.done({"hook_id": id_}, f"Deleted hook {hook}", id_=id_)
+    api_options.print_result({"hook_id": id_}, f"Deleted hook {hook}", id_=id_)
     return 0
 
 
-def hook_id(client: Any, text: str) -> str:
+def resolve_hook_id(client: Any, text: str) -> str:
     """Return the id of a hook, given its id or name."""
-    hooks = gather(client.list_hooks, most=Most(all_=True)).rows
+    hooks = list_rows(client.list_hooks, row_limit=ListLimit(all_=True)).rows
     for each in hooks:
         if text in {each.hook_id, each.name}:
             return str(each.hook_id)

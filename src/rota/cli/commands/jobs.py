@@ -7,15 +7,29 @@ from typing import Annotated, Any, Final, Literal
 
 from cyclopts import App, Parameter
 
-from rota.cli import naming, times
-from rota.cli.asking import confirm
-from rota.cli.drafts import AT_ONCE, USUALLY, How, When, priority_of
-from rota.cli.errors import Misused
-from rota.cli.listing import SOME, Most, gather, said, tell_more
-from rota.cli.options import MANY, SWITCH, TALK, YES, Talk, some, warn
-from rota.cli.reading import document_of, json_of
+from rota.cli import name_resolution, times
+from rota.cli.api_options import (
+    DEFAULT_API_OPTIONS,
+    REPEATABLE,
+    SWITCH,
+    YES_FLAG,
+    ApiOptions,
+    print_warnings,
+    require_arguments,
+)
+from rota.cli.argument_values import read_document, read_json
+from rota.cli.errors import UsageError
+from rota.cli.job_options import (
+    NO_EXECUTION_OPTIONS,
+    NO_SCHEDULE_OPTIONS,
+    ExecutionOptions,
+    ScheduleOptions,
+    parse_priority,
+)
+from rota.cli.pagination import DEFAULT_LIMIT, ListLimit, drop_empty, list_rows, print_more_hint
+from rota.cli.prompts import confirm
 from rota.cli.schedules import summarize_rules
-from rota.cli.tables import Column
+from rota.cli.tables import TableColumn
 from rota.contract.job import JOB_FIELDS, STORED_JOB_FIELDS, OverlapName
 from rota.core.errors import InvalidInput
 
@@ -23,12 +37,12 @@ JobType = Literal["definition", "one_time", "all"]
 Status = Literal["active", "pending", "running", "paused", "quarantined", "finished"]
 
 app = App(name="jobs", help="Jobs: create, show, edit, run, pause.")
-VERSION: Final = Parameter(name="--if-version")
+IF_VERSION: Final = Parameter(name="--if-version")
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Which:
+class JobFilters:
     """Filters that select jobs.
 
     Parameters
@@ -49,13 +63,13 @@ class Which:
     """
 
     type_: Annotated[JobType | None, Parameter(name="--type")] = None
-    status: Annotated[list[Status] | None, MANY] = None
+    status: Annotated[list[Status] | None, REPEATABLE] = None
     kind: str | None = None
     queue: str | None = None
     label: str | None = None
     user_id: str | None = None
 
-    def filters(self) -> dict[str, Any]:
+    def build_filters(self) -> dict[str, Any]:
         label = None if self.label is None else self.label.replace("=", ":", 1)
         return {
             "type": self.type_,
@@ -67,7 +81,7 @@ class Which:
         }
 
 
-ANY: Final = Which()
+ANY_JOB: Final = JobFilters()
 
 
 @app.command(name="list")
@@ -75,9 +89,9 @@ def list_jobs(
     search: str | None = None,
     /,
     *,
-    which: Which = ANY,
-    most: Most = SOME,
-    talk: Talk = TALK,
+    selection: JobFilters = ANY_JOB,
+    row_limit: ListLimit = DEFAULT_LIMIT,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """List jobs, newest first. Use --type one_time for one-time submissions.
 
@@ -86,25 +100,27 @@ def list_jobs(
     search
         Text in the job name. Default: any.
     """
-    with talk.open() as client:
-        found = gather(client.list_jobs, most=most, q=search, **which.filters())
+    with api_options.open_client() as client:
+        found = list_rows(
+            client.list_jobs, row_limit=row_limit, q=search, **selection.build_filters()
+        )
     now = times.now()
-    columns: list[Column[Any]] = [
-        Column("NAME", lambda job: job.name, flexible=True),
-        Column("KIND", lambda job: job.kind, flexible=True),
-        Column("STATUS", lambda job: job.status, mood=True),
-        Column("SCHEDULE", summarize_rules, flexible=True),
-        Column("NEXT RUN", lambda job: times.ago(job.next_run_at, now)),
-        Column("QUEUE", lambda job: job.queue),
-        Column("ID", lambda job: job.job_id),
+    columns: list[TableColumn[Any]] = [
+        TableColumn("NAME", lambda job: job.name, flexible=True),
+        TableColumn("KIND", lambda job: job.kind, flexible=True),
+        TableColumn("STATUS", lambda job: job.status, mood=True),
+        TableColumn("SCHEDULE", summarize_rules, flexible=True),
+        TableColumn("NEXT RUN", lambda job: times.format_relative(job.next_run_at, now)),
+        TableColumn("QUEUE", lambda job: job.queue),
+        TableColumn("ID", lambda job: job.job_id),
     ]
-    talk.rows(found.rows, columns, ids="job_id", empty="No matching jobs")
-    tell_more(found, talk)
+    api_options.print_rows(found.rows, columns, ids="job_id", empty="No matching jobs")
+    print_more_hint(found, api_options)
     return 0
 
 
 @app.command
-def show(job: str, /, *, talk: Talk = TALK) -> int:
+def show(job: str, /, *, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
     """Show a job or a one-time submission.
 
     Parameters
@@ -112,26 +128,26 @@ def show(job: str, /, *, talk: Talk = TALK) -> int:
     job
         Job name or id; id of a one-time submission.
     """
-    with talk.open() as client:
-        found = client.get_job(naming.job_id(client, job))
-    talk.thing(found, told(found), ids="job_id")
+    with api_options.open_client() as client:
+        found = client.get_job(name_resolution.resolve_job_id(client, job))
+    api_options.print_record(found, describe_job(found), ids="job_id")
     return 0
 
 
 # Fields that are not shown as their plain value.
-TOLD: Final[dict[str, Callable[[Any], object]]] = {
+FIELD_FORMATS: Final[dict[str, Callable[[Any], object]]] = {
     "graph": lambda job: (
         job.graph and f"{len(job.graph['steps'])} steps; `rota graph show` draws them"
     ),
     "retries": lambda job: job.max_retries,
     "labels": lambda job: " ".join(f"{name}={value}" for name, value in job.labels.items()),
 }
-ABOVE: Final = ("name", "kind", "schedule")
+HEAD_FIELDS: Final = ("name", "kind", "schedule")
 
 
-def told(job: Any) -> list[tuple[str, object]]:
+def describe_job(job: Any) -> list[tuple[str, object]]:
     now = times.now()
-    others = [JOB_FIELDS[name] for name in STORED_JOB_FIELDS if name not in ABOVE]
+    others = [JOB_FIELDS[name] for name in STORED_JOB_FIELDS if name not in HEAD_FIELDS]
     return [
         ("name", job.name),
         ("id", job.job_id),
@@ -139,17 +155,17 @@ def told(job: Any) -> list[tuple[str, object]]:
         ("status", job.status),
         ("held", job.held),
         ("schedule", summarize_rules(job)),
-        ("next run", times.at(job.next_run_at, now)),
+        ("next run", times.format_time(job.next_run_at, now)),
         *(
             (
                 (field.option or field.name).replace("_", " "),
-                TOLD.get(field.name, attrgetter(field.name))(job),
+                FIELD_FORMATS.get(field.name, attrgetter(field.name))(job),
             )
             for field in others
         ),
         ("version", job.version),
-        ("created", times.at(job.created_at, now)),
-        ("updated", times.at(job.updated_at, now)),
+        ("created", times.format_time(job.created_at, now)),
+        ("updated", times.format_time(job.updated_at, now)),
     ]
 
 
@@ -160,9 +176,9 @@ def create(
     *,
     file: str | None = None,
     replace: Annotated[bool, SWITCH] = False,
-    when: When = AT_ONCE,
-    how: How = USUALLY,
-    talk: Talk = TALK,
+    schedule_options: ScheduleOptions = NO_SCHEDULE_OPTIONS,
+    execution_options: ExecutionOptions = NO_EXECUTION_OPTIONS,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """Create a job, or several jobs from a file in one transaction.
 
@@ -177,43 +193,45 @@ def create(
         Update the job if the name exists.
     """
     if file is not None:
-        return create_from(file, name=name, talk=talk)
-    fields = how.fields() | said(schedule=when.plain())
-    with talk.open() as client:
+        return create_from_file(file, name=name, api_options=api_options)
+    fields = execution_options.build_fields() | drop_empty(
+        schedule=schedule_options.build_schedule()
+    )
+    with api_options.open_client() as client:
         if replace:
             if name is None:
-                raise Misused("--replace requires the name of the job")
+                raise UsageError("--replace requires the name of the job")
             put = client.put_job(name, **fields)
-            talk.done(
+            api_options.print_result(
                 put, f"Saved job {put.name} ({put.job_id}), version {put.version}", id_=put.job_id
             )
             return 0
-        made = client.create_job(**said(name=name), **fields)
-    talk.done(made, sentence(made), id_=made.job_id)
-    warn(made.warnings)
+        made = client.create_job(**drop_empty(name=name), **fields)
+    api_options.print_result(made, describe_created(made), id_=made.job_id)
+    print_warnings(made.warnings)
     return 0
 
 
-def create_from(file: str, *, name: str | None, talk: Talk) -> int:
-    document = document_of(file, field="--file")
+def create_from_file(file: str, *, name: str | None, api_options: ApiOptions) -> int:
+    document = read_document(file, field="--file")
     if isinstance(document, dict):
         document = document.get("jobs", [document])
     if not isinstance(document, list) or not all(isinstance(each, dict) for each in document):
         raise InvalidInput("--file", file, "expected a job, which is an object, or a list of jobs")
     if name is not None:
         raise InvalidInput("name", name, "not allowed with --file, which contains the names")
-    with talk.open() as client:
+    with api_options.open_client() as client:
         answer = client.create_jobs(jobs=document)
-    if talk.as_json:
-        talk.done(answer, "", id_="")
+    if api_options.as_json:
+        api_options.print_result(answer, "", id_="")
         return 0
     for made in answer.jobs:
-        talk.done(made, sentence(made), id_=made.job_id)
-        warn(made.warnings)
+        api_options.print_result(made, describe_created(made), id_=made.job_id)
+        print_warnings(made.warnings)
     return 0
 
 
-def sentence(made: Any) -> str:
+def describe_created(made: Any) -> str:
     if made.deduplicated:
         return f"Job {made.name} already exists ({made.job_id}), run {made.run_id}"
     if made.run_id is not None:
@@ -222,7 +240,11 @@ def sentence(made: Any) -> str:
 
 
 def _next_run(job: Any) -> str:
-    return f"; next run {times.ago(job.next_run_at, times.now())}" if job.next_run_at else ""
+    return (
+        f"; next run {times.format_relative(job.next_run_at, times.now())}"
+        if job.next_run_at
+        else ""
+    )
 
 
 @app.command
@@ -231,10 +253,10 @@ def edit(
     /,
     *,
     name: str | None = None,
-    if_version: Annotated[int | None, VERSION] = None,
-    when: When = AT_ONCE,
-    how: How = USUALLY,
-    talk: Talk = TALK,
+    if_version: Annotated[int | None, IF_VERSION] = None,
+    schedule_options: ScheduleOptions = NO_SCHEDULE_OPTIONS,
+    execution_options: ExecutionOptions = NO_EXECUTION_OPTIONS,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """Edit a job. Options that are not given keep their values.
 
@@ -247,17 +269,17 @@ def edit(
     if_version
         Fail if the current version is different. Default: any version.
     """
-    fields = how.fields() | said(name=name)
-    if when == AT_ONCE and not fields:
-        raise Misused("nothing to change: give at least one option, such as --cron or --queue")
-    with talk.open() as client:
-        before = client.get_job(naming.job_id(client, job))
-        fields |= said(schedule=when.over(before.schedule))
+    fields = execution_options.build_fields() | drop_empty(name=name)
+    if schedule_options == NO_SCHEDULE_OPTIONS and not fields:
+        raise UsageError("nothing to change: give at least one option, such as --cron or --queue")
+    with api_options.open_client() as client:
+        before = client.get_job(name_resolution.resolve_job_id(client, job))
+        fields |= drop_empty(schedule=schedule_options.merge_schedule(before.schedule))
         # The edit keeps parts of the schedule just read, so its version must be unchanged.
         version = before.version if if_version is None and "schedule" in fields else if_version
-        found = client.update_job(before.job_id, **fields, **said(if_match=version))
+        found = client.update_job(before.job_id, **fields, **drop_empty(if_match=version))
     summary = f"Updated job {found.name} to version {found.version}{_next_run(found)}"
-    talk.done(found, summary, id_=found.job_id)
+    api_options.print_result(found, summary, id_=found.job_id)
     return 0
 
 
@@ -266,8 +288,8 @@ def delete(
     *jobs: str,
     keep_running: Annotated[bool, SWITCH] = False,
     cancel_running: Annotated[bool, SWITCH] = False,
-    yes: Annotated[bool, YES] = False,
-    talk: Talk = TALK,
+    yes: Annotated[bool, YES_FLAG] = False,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """Delete jobs and cancel their runs, including running ones.
 
@@ -282,21 +304,23 @@ def delete(
     yes
         Skip the confirmation.
     """
-    some("job", jobs)
+    require_arguments("job", jobs)
     if keep_running and cancel_running:
-        raise Misused("--keep-running and --cancel-running exclude each other")
-    with talk.open() as client:
-        ids = [(job, naming.job_id(client, job)) for job in jobs]
+        raise UsageError("--keep-running and --cancel-running exclude each other")
+    with api_options.open_client() as client:
+        ids = [(job, name_resolution.resolve_job_id(client, job)) for job in jobs]
         if not confirm(f"Delete {', '.join(jobs)}?", yes=yes):
             return 1
         for job, id_ in ids:
-            client.delete_job(id_, **(said(running="keep") if keep_running else {}))
-            talk.done({"job_id": id_}, f"Deleted job {job}", id_=id_)
+            client.delete_job(id_, **(drop_empty(running="keep") if keep_running else {}))
+            api_options.print_result({"job_id": id_}, f"Deleted job {job}", id_=id_)
     return 0
 
 
 @app.command
-def pause(*jobs: str, reason: str | None = None, talk: Talk = TALK) -> int:
+def pause(
+    *jobs: str, reason: str | None = None, api_options: ApiOptions = DEFAULT_API_OPTIONS
+) -> int:
     """Pause jobs: stop their schedules until resumed. Current runs continue.
 
     Parameters
@@ -306,11 +330,13 @@ def pause(*jobs: str, reason: str | None = None, talk: Talk = TALK) -> int:
     reason
         Reason, shown with the job. Default: none.
     """
-    some("job", jobs)
-    with talk.open() as client:
+    require_arguments("job", jobs)
+    with api_options.open_client() as client:
         for job in jobs:
-            found = client.pause_job(naming.job_id(client, job), **said(reason=reason))
-            talk.done(found, f"Paused {found.name}", id_=found.job_id)
+            found = client.pause_job(
+                name_resolution.resolve_job_id(client, job), **drop_empty(reason=reason)
+            )
+            api_options.print_result(found, f"Paused {found.name}", id_=found.job_id)
     return 0
 
 
@@ -318,7 +344,7 @@ def pause(*jobs: str, reason: str | None = None, talk: Talk = TALK) -> int:
 def resume(
     *jobs: str,
     missed: Literal["skip", "once", "all"] | None = None,
-    talk: Talk = TALK,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """Resume paused jobs.
 
@@ -330,12 +356,14 @@ def resume(
         Catch up on ticks missed while paused: skip, once or all. Default: the misfire policy of
         the schedule.
     """
-    some("job", jobs)
-    with talk.open() as client:
+    require_arguments("job", jobs)
+    with api_options.open_client() as client:
         for job in jobs:
-            found = client.resume_job(naming.job_id(client, job), **said(missed=missed))
+            found = client.resume_job(
+                name_resolution.resolve_job_id(client, job), **drop_empty(missed=missed)
+            )
             upcoming = _next_run(found) or "; no scheduled run"
-            talk.done(found, f"Resumed {found.name}{upcoming}", id_=found.job_id)
+            api_options.print_result(found, f"Resumed {found.name}{upcoming}", id_=found.job_id)
     return 0
 
 
@@ -348,7 +376,7 @@ def run(
     priority: str | None = None,
     overlap: OverlapName | None = None,
     watch: Annotated[bool, SWITCH] = False,
-    talk: Talk = TALK,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """Run a job now, regardless of its schedule.
 
@@ -365,17 +393,19 @@ def run(
     watch
         Watch the run until it ends; the exit code is 0 if it succeeded.
     """
-    fields = said(priority=priority_of(priority), overlap=overlap)
+    fields = drop_empty(priority=parse_priority(priority), overlap=overlap)
     if payload is not None:
-        fields["payload"] = json_of(payload, field="--payload")
-    with talk.open() as client:
-        made = client.run_job_now(naming.job_id(client, job), **fields)
+        fields["payload"] = read_json(payload, field="--payload")
+    with api_options.open_client() as client:
+        made = client.run_job_now(name_resolution.resolve_job_id(client, job), **fields)
         if made.refused is not None:
-            talk.done(made, f"Skipped {made.run_id}: {made.refused}", id_=made.run_id)
+            api_options.print_result(
+                made, f"Skipped {made.run_id}: {made.refused}", id_=made.run_id
+            )
             return 1
-        talk.done(made, f"Queued {job} as {made.run_id}", id_=made.run_id)
+        api_options.print_result(made, f"Queued {job} as {made.run_id}", id_=made.run_id)
         if not watch:
             return 0
         from rota.cli.commands.watch import watch_runs  # noqa: PLC0415 - imports rich
 
-        return watch_runs(client, [made.run_id], talk=talk)
+        return watch_runs(client, [made.run_id], api_options=api_options)

@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from rota.cli.asking import confirm
-from rota.cli.options import SWITCH, TALK, YES, Talk, warn, write, write_json
+from rota.cli.api_options import (
+    DEFAULT_API_OPTIONS,
+    SWITCH,
+    YES_FLAG,
+    ApiOptions,
+    print_json,
+    print_lines,
+    print_warnings,
+)
+from rota.cli.prompts import confirm
 from rota.cli.terminal import raw_output
 from rota.core.errors import InvalidInput
 from rota.core.origins import ChangeOrigin
@@ -25,17 +33,17 @@ if TYPE_CHECKING:
     from rota.sdk.client import Client
 
 # The exit code of git and terraform for a difference.
-DIFFERENT: Final = 2
-PLACE: Final = re.compile(r"^(jobs|calendars)\[(\d+)\]\.?(?:calendar\.)?")
-USUAL: Final = Path(manifest.DEFAULT_MANIFEST_FILE)
+EXIT_DIFFERENT: Final = 2
+REQUEST_PATH: Final = re.compile(r"^(jobs|calendars)\[(\d+)\]\.?(?:calendar\.)?")
+DEFAULT_MANIFEST: Final = Path(manifest.DEFAULT_MANIFEST_FILE)
 
 
 def plan(
-    file: Path = USUAL,
+    file: Path = DEFAULT_MANIFEST,
     /,
     *,
     exit_code: Annotated[bool, SWITCH] = False,
-    talk: Talk = TALK,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """Show what applying a manifest would change, and which next runs would move.
 
@@ -46,14 +54,14 @@ def plan(
     exit_code
         Exit with 2 if there are changes.
     """
-    declared = loaded(file)
-    with talk.open() as client:
-        found = look(client, declared)
-    show(found, talk, prune=False)
-    return DIFFERENT if exit_code and differs(found) else 0
+    declared = load_manifest(file)
+    with api_options.open_client() as client:
+        found = request_plan(client, declared)
+    print_plan(found, api_options, prune=False)
+    return EXIT_DIFFERENT if exit_code and has_differences(found) else 0
 
 
-def diff(file: Path = USUAL, /, *, talk: Talk = TALK) -> int:
+def diff(file: Path = DEFAULT_MANIFEST, /, *, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
     """Show the differences between a manifest and the server, one line per job.
 
     Parameters
@@ -61,23 +69,23 @@ def diff(file: Path = USUAL, /, *, talk: Talk = TALK) -> int:
     file
         Manifest file, or a folder of them. Default: rota.yaml.
     """
-    declared = loaded(file)
-    with talk.open() as client:
-        found = look(client, declared)
-    if talk.as_json:
-        write_json(found)
+    declared = load_manifest(file)
+    with api_options.open_client() as client:
+        found = request_plan(client, declared)
+    if api_options.as_json:
+        print_json(found)
     else:
-        write(plan_text.render_plan_briefly(found))
-    return DIFFERENT if differs(found) else 0
+        print_lines(plan_text.render_plan_briefly(found))
+    return EXIT_DIFFERENT if has_differences(found) else 0
 
 
 def apply(
-    file: Path = USUAL,
+    file: Path = DEFAULT_MANIFEST,
     /,
     *,
     prune: Annotated[bool, SWITCH] = False,
-    yes: Annotated[bool, YES] = False,
-    talk: Talk = TALK,
+    yes: Annotated[bool, YES_FLAG] = False,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """Create and update the jobs of a project to match its manifest, in one transaction.
 
@@ -90,44 +98,48 @@ def apply(
     yes
         Skip the confirmation.
     """
-    return apply_manifest(loaded(file), talk, prune=prune, yes=yes)
+    return apply_manifest(load_manifest(file), api_options, prune=prune, yes=yes)
 
 
 def apply_manifest(
     declared: ManifestFile,
-    talk: Talk,
+    api_options: ApiOptions,
     *,
     prune: bool,
     yes: bool,
     origin: ChangeOrigin = ChangeOrigin.CLI,
 ) -> int:
     """Show the plan, ask for confirmation, and apply exactly that plan."""
-    with talk.open(origin=origin) as client:
-        found = look(client, declared)
+    with api_options.open_client(origin=origin) as client:
+        found = request_plan(client, declared)
         changes = [change for change in found.changes if prune or change.action != "prune"]
         changes += found.calendars
-        if talk.is_plain:
-            show(found, talk, prune=prune)
-        if changes and not confirm(f"Apply {counted(len(changes), 'change')}?", yes=yes):
+        if api_options.is_plain:
+            print_plan(found, api_options, prune=prune)
+        if changes and not confirm(f"Apply {format_count(len(changes), 'change')}?", yes=yes):
             return 1
-        with located(declared):
+        with locate_errors(declared):
             done = client.apply_manifest(
                 **declared.to_request(),
                 prune=prune,
                 seen=found.seen,
                 seen_calendars=found.seen_calendars,
             )
-    if talk.as_json:
-        write_json(done)
-    elif talk.quiet:
-        write(str(each.job_id) for each in done.changes)
+    if api_options.as_json:
+        print_json(done)
+    elif api_options.quiet:
+        print_lines(str(each.job_id) for each in done.changes)
     elif changes:
-        write(["", f"Applied {counted(len(done.changes) + len(done.calendars), 'change')}"])
-    warn(done.warnings)
+        print_lines(
+            ["", f"Applied {format_count(len(done.changes) + len(done.calendars), 'change')}"]
+        )
+    print_warnings(done.warnings)
     return 0
 
 
-def drift(file: Path = USUAL, /, *, talk: Talk = TALK) -> int:
+def drift(
+    file: Path = DEFAULT_MANIFEST, /, *, api_options: ApiOptions = DEFAULT_API_OPTIONS
+) -> int:
     """Show jobs that differ from the manifest, and who changed them by hand.
 
     Parameters
@@ -135,22 +147,22 @@ def drift(file: Path = USUAL, /, *, talk: Talk = TALK) -> int:
     file
         Manifest file, or a folder of them. Default: rota.yaml.
     """
-    declared = loaded(file)
-    with talk.open() as client:
-        found = look(client, declared)
-    if talk.as_json:
-        write_json(found)
+    declared = load_manifest(file)
+    with api_options.open_client() as client:
+        found = request_plan(client, declared)
+    if api_options.as_json:
+        print_json(found)
     else:
-        write(drifted(found))
-    return DIFFERENT if differs(found) or found.touched else 0
+        print_lines(describe_drift(found))
+    return EXIT_DIFFERENT if has_differences(found) or found.touched else 0
 
 
-def differs(found: Any) -> bool:
+def has_differences(found: Any) -> bool:
     return bool(found.changes or found.calendars)
 
 
-def drifted(found: Any) -> Iterator[str]:
-    if not differs(found) and not found.touched:
+def describe_drift(found: Any) -> Iterator[str]:
+    if not has_differences(found) and not found.touched:
         yield f"{found.project}: no drift, {found.unchanged} jobs match the manifest"
     for calendar in found.calendars:
         yield f"calendar {calendar.name}: differs from the manifest"
@@ -173,7 +185,7 @@ def export(
     *,
     project: str,
     out: Annotated[Path | None, Parameter(name=["--out", "-o"])] = None,
-    talk: Talk = TALK,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """Write a manifest from existing jobs: jobs of the project, and jobs without a project.
 
@@ -184,7 +196,7 @@ def export(
     out
         File to write; an existing file is not overwritten. Default: standard output.
     """
-    with talk.open() as client:
+    with api_options.open_client() as client:
         # A manifest may declare one-time jobs; submissions have no project.
         label = f"{export_rules.PROJECT_LABEL}:{project}"
         listed = chain(
@@ -204,17 +216,17 @@ def export(
         )
     found.sort(key=lambda job: job.name)
     jobs = [export_rules.export_job(job) for job in found]
-    deliver(written(project, jobs, calendars=calendars), out)
+    write_manifest(written(project, jobs, calendars=calendars), out)
     if out is not None:
-        warn([f"Wrote {counted(len(found), 'job')} to {out}"])
+        print_warnings([f"Wrote {format_count(len(found), 'job')} to {out}"])
     return 0
 
 
-def counted(number: int, thing: str) -> str:
+def format_count(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
-def deliver(text: str, out: Path | None) -> None:
+def write_manifest(text: str, out: Path | None) -> None:
     """Write to a new file, or to standard output."""
     if out is None:
         # No escaping for a pipe: YAML escapes control characters itself.
@@ -231,28 +243,28 @@ def deliver(text: str, out: Path | None) -> None:
         raise InvalidInput("--out", str(out), wanted) from None
 
 
-def loaded(file: Path) -> ManifestFile:
-    with line_by_line():
+def load_manifest(file: Path) -> ManifestFile:
+    with print_each_error():
         return manifest.load_manifest(file)
 
 
 @contextmanager
-def line_by_line() -> Iterator[None]:
+def print_each_error() -> Iterator[None]:
     """Print each error of a manifest on its own line."""
     try:
         yield
     except InvalidFile as refused:
-        warn([str(each) for each in refused.problems[:-1]])
+        print_warnings([str(each) for each in refused.problems[:-1]])
         raise InvalidFile(refused.problems[-1:]) from None
 
 
-def look(client: "Client", declared: ManifestFile) -> Any:
-    with located(declared):
+def request_plan(client: "Client", declared: ManifestFile) -> Any:
+    with locate_errors(declared):
         return client.plan_manifest(**declared.to_request())
 
 
 @contextmanager
-def located(declared: ManifestFile) -> Iterator[None]:
+def locate_errors(declared: ManifestFile) -> Iterator[None]:
     """Translate pointers of the server's errors to lines of the manifest."""
     from rota.sdk.client import ApiError  # noqa: PLC0415 - imports the HTTP library
 
@@ -264,17 +276,19 @@ def located(declared: ManifestFile) -> Iterator[None]:
         if error.status != 422 or not spots:
             raise
         # Name the job instead of its index in the request.
-        detail = PLACE.sub(lambda place: f"{named(declared, place)}: ", error.detail, count=1)
+        detail = REQUEST_PATH.sub(
+            lambda place: f"{get_declared_name(declared, place)}: ", error.detail, count=1
+        )
         raise InvalidFile([FileProblem(spot, detail) for spot in spots]) from None
 
 
-def named(declared: ManifestFile, place: re.Match[str]) -> str:
-    things = declared.jobs if place[1] == "jobs" else declared.calendars
-    return things[int(place[2])].name
+def get_declared_name(declared: ManifestFile, match: re.Match[str]) -> str:
+    things = declared.jobs if match[1] == "jobs" else declared.calendars
+    return things[int(match[2])].name
 
 
-def show(found: Any, talk: Talk, *, prune: bool) -> None:
-    if talk.as_json:
-        write_json(found)
+def print_plan(found: Any, api_options: ApiOptions, *, prune: bool) -> None:
+    if api_options.as_json:
+        print_json(found)
     else:
-        write([plan_text.summarize_plan(found), *plan_text.render_plan(found, prune=prune)])
+        print_lines([plan_text.summarize_plan(found), *plan_text.render_plan(found, prune=prune)])

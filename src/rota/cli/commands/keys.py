@@ -7,11 +7,17 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App
 
-from rota.cli import naming, times
-from rota.cli.asking import confirm
-from rota.cli.listing import SOME, Most, gather, said, tell_more
-from rota.cli.options import TALK, YES, Talk, some, warn
-from rota.cli.tables import Column
+from rota.cli import name_resolution, times
+from rota.cli.api_options import (
+    DEFAULT_API_OPTIONS,
+    YES_FLAG,
+    ApiOptions,
+    print_warnings,
+    require_arguments,
+)
+from rota.cli.pagination import DEFAULT_LIMIT, ListLimit, drop_empty, list_rows, print_more_hint
+from rota.cli.prompts import confirm
+from rota.cli.tables import TableColumn
 from rota.core.errors import InvalidInput
 from rota.core.time import moments
 
@@ -23,27 +29,29 @@ app.command("rota.cli.commands.setup_link:renew_admin", name="renew-admin")
 
 
 @app.command(name="list")
-def list_keys(*, most: Most = SOME, talk: Talk = TALK) -> int:
+def list_keys(
+    *, row_limit: ListLimit = DEFAULT_LIMIT, api_options: ApiOptions = DEFAULT_API_OPTIONS
+) -> int:
     """List the keys of the tenant, oldest first, without their secrets."""
-    with talk.open() as client:
-        found = gather(client.list_keys, most=most)
+    with api_options.open_client() as client:
+        found = list_rows(client.list_keys, row_limit=row_limit)
     now = times.now()
-    columns: list[Column[Any]] = [
-        Column("NAME", lambda key: key.name, flexible=True),
-        Column("ROLE", lambda key: key.role),
-        Column("STATUS", lambda key: status(key, now)),
-        Column("PREFIX", lambda key: key.handle),
-        Column("USER", lambda key: key.user_id, flexible=True),
-        Column("EXPIRES", lambda key: times.ago(key.expires_at, now)),
-        Column("LAST USED", lambda key: times.ago(key.used_at, now)),
-        Column("ID", lambda key: key.key_id),
+    columns: list[TableColumn[Any]] = [
+        TableColumn("NAME", lambda key: key.name, flexible=True),
+        TableColumn("ROLE", lambda key: key.role),
+        TableColumn("STATUS", lambda key: describe_status(key, now)),
+        TableColumn("PREFIX", lambda key: key.handle),
+        TableColumn("USER", lambda key: key.user_id, flexible=True),
+        TableColumn("EXPIRES", lambda key: times.format_relative(key.expires_at, now)),
+        TableColumn("LAST USED", lambda key: times.format_relative(key.used_at, now)),
+        TableColumn("ID", lambda key: key.key_id),
     ]
-    talk.rows(found.rows, columns, ids="key_id", empty="No keys")
-    tell_more(found, talk)
+    api_options.print_rows(found.rows, columns, ids="key_id", empty="No keys")
+    print_more_hint(found, api_options)
     return 0
 
 
-def status(key: Any, now: datetime) -> str:
+def describe_status(key: Any, now: datetime) -> str:
     if key.revoked_at is not None:
         return "revoked"
     if key.expires_at is not None and moments.parse(key.expires_at) <= now:
@@ -60,7 +68,7 @@ def create(
     lifetime: str | None = None,
     user_id: str | None = None,
     to: Path | None = None,
-    talk: Talk = TALK,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """Create a key and print it. The key is shown only once.
 
@@ -79,14 +87,16 @@ def create(
     to
         Write the key to this new private file instead of printing it.
     """
-    refuse_old(to)
-    with talk.open() as client:
-        made = client.create_key(name=name, role=role, **said(lifetime=lifetime, user_id=user_id))
-    tell_key(made, to=to, talk=talk)
+    check_key_file(to)
+    with api_options.open_client() as client:
+        made = client.create_key(
+            name=name, role=role, **drop_empty(lifetime=lifetime, user_id=user_id)
+        )
+    print_key(made, to=to, api_options=api_options)
     return 0
 
 
-def refuse_old(file: Path | None) -> None:
+def check_key_file(file: Path | None) -> None:
     """Check the file before the key is created: a key that cannot be written would be lost."""
     if file is None:
         return
@@ -96,24 +106,26 @@ def refuse_old(file: Path | None) -> None:
         raise InvalidInput("--to", str(file), "its folder does not exist")
 
 
-def tell_key(made: Any, *, to: Path | None, talk: Talk) -> None:
+def print_key(api_key: Any, *, to: Path | None, api_options: ApiOptions) -> None:
     if to is not None:
-        write_privately(to, made.key)
-        talk.done(
-            {"key_id": made.key_id, "file": str(to)}, f"Wrote the key to {to}", id_=made.key_id
+        write_private_file(to, api_key.key)
+        api_options.print_result(
+            {"key_id": api_key.key_id, "file": str(to)},
+            f"Wrote the key to {to}",
+            id_=api_key.key_id,
         )
         return
-    talk.done(made, made.key, id_=made.key)
-    if talk.is_plain:
-        warn(
+    api_options.print_result(api_key, api_key.key, id_=api_key.key)
+    if api_options.is_plain:
+        print_warnings(
             [
-                f"Created {made.key_id}, role {made.role}, expires {made.expires_at}",
+                f"Created {api_key.key_id}, role {api_key.role}, expires {api_key.expires_at}",
                 "Store the key safely; it is not shown again",
             ]
         )
 
 
-def write_privately(file: Path, key: str) -> None:
+def write_private_file(file: Path, key: str) -> None:
     """Write the key to a file that is private from the moment it is created."""
     try:
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -124,7 +136,11 @@ def write_privately(file: Path, key: str) -> None:
 
 
 @app.command
-def revoke(*keys: str, yes: Annotated[bool, YES] = False, talk: Talk = TALK) -> int:
+def revoke(
+    *keys: str,
+    yes: Annotated[bool, YES_FLAG] = False,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
+) -> int:
     """Revoke keys. They stop working within five seconds.
 
     Parameters
@@ -134,12 +150,12 @@ def revoke(*keys: str, yes: Annotated[bool, YES] = False, talk: Talk = TALK) -> 
     yes
         Skip the confirmation.
     """
-    some("key", keys)
-    with talk.open() as client:
-        ids = [naming.key_id(client, key) for key in keys]
+    require_arguments("key", keys)
+    with api_options.open_client() as client:
+        ids = [name_resolution.resolve_key_id(client, key) for key in keys]
         if not confirm(f"Revoke {', '.join(keys)}?", yes=yes):
             return 1
         for id_ in ids:
             done = client.revoke_key(id_)
-            talk.done(done, f"Revoked {done.name}", id_=done.key_id)
+            api_options.print_result(done, f"Revoked {done.name}", id_=done.key_id)
     return 0

@@ -5,8 +5,8 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from random import Random
 
-from rota.cli.output import say, write_log
-from rota.cli.settings import settings_for
+from rota.cli.output import print_message, write_log
+from rota.cli.settings import load_settings
 from rota.config.settings import Settings
 from rota.core.log_events import (
     EngineEvent,
@@ -15,9 +15,9 @@ from rota.core.log_events import (
     MigrationRunning,
     MigrationWaiting,
 )
-from rota.node.database import open_database
-from rota.node.process import make_log
-from rota.node.startup import StartWait
+from rota.processes.database import open_database
+from rota.processes.process import build_log
+from rota.processes.startup import DatabaseWait
 from rota.runtime.clock import SystemClock
 from rota.runtime.stop import Halt
 from rota.store.pool import open_connection
@@ -47,49 +47,50 @@ def migrate(
         Only print the SQL with which an administrator creates the database roles.
     """
     if print_roles:
-        say(ROLES_SQL.rstrip())
+        print_message(ROLES_SQL.rstrip())
         return 0
-    settings = settings_for(data=data, config=config)
+    settings = load_settings(data=data, config=config)
     asyncio.run(migrate_once(settings))
     return 0
 
 
 async def migrate_once(settings: Settings) -> None:
     clock = SystemClock()
-    wait = StartWait.of(
+    wait = DatabaseWait.from_settings(
         settings.database,
         clock=clock,
-        emit=make_log(settings.log, clock, write_log),
+        emit=build_log(settings.log, clock, write_log),
         rng=Random(),
         # Python's default signal handling ends this program.
         stop=Halt(),
     )
     async with AsyncExitStack() as stack:
-        database = await wait.enter(
-            stack, lambda: open_database(settings.database, name="rota migrate", emit=report)
+        database = await wait.enter_context(
+            stack,
+            lambda: open_database(settings.database, name="rota migrate", emit=print_progress),
         )
-        say("The schema is up to date")
+        print_message("The schema is up to date")
         async with open_connection(database.access) as conn:
             missing = await grant_roles(conn)
     if missing:
-        say("The database lacks the roles for separate logins (optional, recommended).")
-        say("As an administrator of the server, run this, then run `rota migrate` again:")
+        print_message("The database lacks the roles for separate logins (optional, recommended).")
+        print_message("As an administrator of the server, run this, then run `rota migrate` again:")
         for statement in missing:
-            say(f"  {statement}")
+            print_message(f"  {statement}")
 
 
-def report(event: EngineEvent) -> None:
+def print_progress(event: EngineEvent) -> None:
     """Print the progress of the migrations."""
     match event:
         case MigrationApplied():
-            say(f"Applied {event.name}")
+            print_message(f"Applied {event.name}")
         case MigrationRunning():
             waits = "" if event.waits_for is None else f", waiting for {event.waits_for}"
-            say(f"{event.name} running for {event.lasted.total_seconds():.0f} s{waits}")
+            print_message(f"{event.name} running for {event.lasted.total_seconds():.0f} s{waits}")
         case MigrationDelayed():
-            say(f"{event.name} postponed (try {event.tries}): {event.reason}")
+            print_message(f"{event.name} postponed (try {event.tries}): {event.reason}")
         case MigrationWaiting():
             waited = event.waited.total_seconds()
-            say(f"Waited {waited:.0f} s for another migration: {event.holder}")
+            print_message(f"Waited {waited:.0f} s for another migration: {event.holder}")
         case _:
             pass

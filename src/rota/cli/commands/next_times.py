@@ -9,16 +9,16 @@ from cyclopts.validators import Number
 from msgspec import Struct
 
 from rota.cli import times
-from rota.cli.options import OUTPUT, Talk
-from rota.cli.reading import json_of
-from rota.cli.schedules import show_preview
+from rota.cli.api_options import OUTPUT, ApiOptions
+from rota.cli.argument_values import read_json
+from rota.cli.schedules import print_preview
 from rota.contract.schedule import read_schedule, write_schedule
 from rota.core.errors import InvalidInput
 from rota.core.time import moments, zones
 from rota.core.time.preview import PREVIEW_TIMES_MAX, SchedulePreview, preview_schedule
 
 
-class Upcoming(Struct, kw_only=True, frozen=True):
+class PreviewTime(Struct, kw_only=True, frozen=True):
     at: str
     due_at: str
     local: str
@@ -26,12 +26,12 @@ class Upcoming(Struct, kw_only=True, frozen=True):
     notes: list[str]
 
 
-class Warned(Struct, kw_only=True, frozen=True):
+class PreviewHint(Struct, kw_only=True, frozen=True):
     code: str
     detail: str
 
 
-class Shown(Struct, kw_only=True, frozen=True):
+class LocalPreview(Struct, kw_only=True, frozen=True):
     """The response of the API's POST /v1/schedules/preview."""
 
     sentence: str
@@ -39,13 +39,13 @@ class Shown(Struct, kw_only=True, frozen=True):
     timezone: str
     tzdata: str
     schedule: dict[str, Any]
-    upcoming: list[Upcoming]
-    warnings: list[Warned]
+    upcoming: list[PreviewTime]
+    warnings: list[PreviewHint]
 
 
 @Parameter(name="*", group=OUTPUT)
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
+class NextOutputOptions:
     """Output format.
 
     Parameters
@@ -60,7 +60,7 @@ class Form:
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=())] = False
 
 
-FORM: Final = Form()
+DEFAULT_OUTPUT_OPTIONS: Final = NextOutputOptions()
 
 
 def next_times(
@@ -73,7 +73,7 @@ def next_times(
     ] = 5,
     after: str | None = None,
     viewer: str | None = None,
-    form: Form = FORM,
+    output_options: NextOutputOptions = DEFAULT_OUTPUT_OPTIONS,
 ) -> int:
     """Explain a schedule in words, and show its next times and the effect of clock changes.
 
@@ -94,18 +94,18 @@ def next_times(
         Additional time zone to show. Default: none.
     """
     start = times.now() if after is None else moments.parse(after, field="--after")
-    read = read_schedule(written(schedule, tz), now=start, seed="preview")
+    read = read_schedule(build_schedule(schedule, tz), now=start, seed="preview")
     found = preview_schedule(read, start, count=count, viewer=viewer)
-    talk = Talk(as_json=form.as_json, quiet=form.quiet)
-    show_preview(shape(found, write_schedule(read)), talk, viewer=viewer)
+    talk = ApiOptions(as_json=output_options.as_json, quiet=output_options.quiet)
+    print_preview(build_preview(found, write_schedule(read)), talk, viewer=viewer)
     return 0
 
 
-def written(text: str, tz: str | None) -> dict[str, Any]:
+def build_schedule(text: str, tz: str | None) -> dict[str, Any]:
     """Return the schedule as JSON, from the short forms of the command line."""
     # A cron alias such as @daily starts like @file.
     if text.startswith("{") or (text.startswith("@") and is_file(text[1:])):
-        found = json_of(text, field="schedule")
+        found = read_json(text, field="schedule")
         if not isinstance(found, dict):
             raise InvalidInput(
                 "schedule",
@@ -128,15 +128,15 @@ def is_file(name: str) -> bool:
         return False
 
 
-def shape(found: SchedulePreview, schedule: dict[str, Any]) -> Shown:
-    return Shown(
+def build_preview(found: SchedulePreview, schedule: dict[str, Any]) -> LocalPreview:
+    return LocalPreview(
         sentence=found.sentence,
         follows=found.follows.value,
         timezone=found.timezone,
         tzdata=found.tzdata,
         schedule=schedule,
         upcoming=[
-            Upcoming(
+            PreviewTime(
                 at=moments.to_rfc3339(each.at),
                 due_at=moments.to_rfc3339(each.due_at),
                 local=zones.format_local_time(each.at, found.timezone),
@@ -145,5 +145,7 @@ def shape(found: SchedulePreview, schedule: dict[str, Any]) -> Shown:
             )
             for each in found.upcoming
         ],
-        warnings=[Warned(code=each.concern.value, detail=each.detail) for each in found.warnings],
+        warnings=[
+            PreviewHint(code=each.concern.value, detail=each.detail) for each in found.warnings
+        ],
     )

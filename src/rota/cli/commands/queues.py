@@ -7,19 +7,21 @@ from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
 from rota.cli import times
-from rota.cli.errors import Misused
-from rota.cli.listing import said
-from rota.cli.options import SWITCH, TALK, Talk, some
-from rota.cli.tables import Column
+from rota.cli.api_options import DEFAULT_API_OPTIONS, SWITCH, ApiOptions, require_arguments
+from rota.cli.errors import UsageError
+from rota.cli.pagination import drop_empty
+from rota.cli.tables import TableColumn
 from rota.core.errors import InvalidInput
 
-RATE: Final = re.compile(r"(\d{1,7})/(\S+)")
+RATE_PATTERN: Final = re.compile(r"(\d{1,7})/(\S+)")
 
 app = App(name="queues", help="Queues: list, create, pause, limit.")
 
 
 @app.command(name="list")
-def list_queues(*, all_tenants: bool | None = None, talk: Talk = TALK) -> int:
+def list_queues(
+    *, all_tenants: bool | None = None, api_options: ApiOptions = DEFAULT_API_OPTIONS
+) -> int:
     """List queues with their status, limits and run counts.
 
     Parameters
@@ -28,25 +30,27 @@ def list_queues(*, all_tenants: bool | None = None, talk: Talk = TALK) -> int:
         Every tenant, or with --no-all-tenants only the key's tenant. Default: every tenant with a
         platform key, otherwise the key's tenant.
     """
-    with talk.open() as client:
+    with api_options.open_client() as client:
         found = client.list_queues(all_tenants=all_tenants).items
     now = times.now()
-    columns: list[Column[Any]] = [
-        Column("QUEUE", lambda queue: queue.name, flexible=True),
-        Column("STATUS", lambda queue: "paused" if queue.is_paused else "active", mood=True),
-        Column("WAITING", lambda queue: queue.waiting, right=True),
-        Column("LATER", lambda queue: queue.later, right=True),
-        Column("RUNNING", lambda queue: queue.running, right=True),
-        Column("OLDEST", lambda queue: times.since(queue.oldest_waiting_since, now), right=True),
-        Column("MAX", lambda queue: queue.max, right=True),
-        Column("RATE", rate_told),
+    columns: list[TableColumn[Any]] = [
+        TableColumn("QUEUE", lambda queue: queue.name, flexible=True),
+        TableColumn("STATUS", lambda queue: "paused" if queue.is_paused else "active", mood=True),
+        TableColumn("WAITING", lambda queue: queue.waiting, right=True),
+        TableColumn("LATER", lambda queue: queue.later, right=True),
+        TableColumn("RUNNING", lambda queue: queue.running, right=True),
+        TableColumn(
+            "OLDEST", lambda queue: times.format_since(queue.oldest_waiting_since, now), right=True
+        ),
+        TableColumn("MAX", lambda queue: queue.max, right=True),
+        TableColumn("RATE", format_rate),
     ]
-    talk.rows(found, columns, ids="name", empty="No queues")
+    api_options.print_rows(found, columns, ids="name", empty="No queues")
     return 0
 
 
 @app.command
-def create(*queues: str, talk: Talk = TALK) -> int:
+def create(*queues: str, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
     """Create queues. A queue is also created when a job first uses it.
 
     Parameters
@@ -54,15 +58,15 @@ def create(*queues: str, talk: Talk = TALK) -> int:
     queues
         Queue names.
     """
-    some("queue", queues)
-    with talk.open() as client:
+    require_arguments("queue", queues)
+    with api_options.open_client() as client:
         for queue in queues:
             made = client.create_queue(name=queue)
-            talk.done(made, f"Created queue {made.name}", id_=made.name)
+            api_options.print_result(made, f"Created queue {made.name}", id_=made.name)
     return 0
 
 
-def rate_told(queue: Any) -> str:
+def format_rate(queue: Any) -> str:
     rate = queue.rate
     if rate is None:
         return ""
@@ -71,7 +75,9 @@ def rate_told(queue: Any) -> str:
 
 
 @app.command
-def pause(*queues: str, all_tenants: bool | None = None, talk: Talk = TALK) -> int:
+def pause(
+    *queues: str, all_tenants: bool | None = None, api_options: ApiOptions = DEFAULT_API_OPTIONS
+) -> int:
     """Pause queues: start no new runs. Current runs continue.
 
     Parameters
@@ -82,16 +88,20 @@ def pause(*queues: str, all_tenants: bool | None = None, talk: Talk = TALK) -> i
         Every tenant, or with --no-all-tenants only the key's tenant. Default: every tenant with a
         platform key, otherwise the key's tenant.
     """
-    some("queue", queues)
-    with talk.open() as client:
+    require_arguments("queue", queues)
+    with api_options.open_client() as client:
         for queue in queues:
             done = client.pause_queue(queue, all_tenants=all_tenants)
-            talk.done(done, f"Paused queue {done.name}{whose(done)}", id_=done.name)
+            api_options.print_result(
+                done, f"Paused queue {done.name}{describe_scope(done)}", id_=done.name
+            )
     return 0
 
 
 @app.command
-def resume(*queues: str, all_tenants: bool | None = None, talk: Talk = TALK) -> int:
+def resume(
+    *queues: str, all_tenants: bool | None = None, api_options: ApiOptions = DEFAULT_API_OPTIONS
+) -> int:
     """Resume paused queues.
 
     Parameters
@@ -102,15 +112,17 @@ def resume(*queues: str, all_tenants: bool | None = None, talk: Talk = TALK) -> 
         Every tenant, or with --no-all-tenants only the key's tenant. Default: every tenant with a
         platform key, otherwise the key's tenant.
     """
-    some("queue", queues)
-    with talk.open() as client:
+    require_arguments("queue", queues)
+    with api_options.open_client() as client:
         for queue in queues:
             done = client.resume_queue(queue, all_tenants=all_tenants)
-            talk.done(done, f"Resumed queue {done.name}{whose(done)}", id_=done.name)
+            api_options.print_result(
+                done, f"Resumed queue {done.name}{describe_scope(done)}", id_=done.name
+            )
     return 0
 
 
-def whose(done: Any) -> str:
+def describe_scope(done: Any) -> str:
     return "" if done.is_for_all else " for this tenant"
 
 
@@ -124,7 +136,7 @@ def limit(  # noqa: PLR0913 — the options of the command
     burst: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
     none: Annotated[bool, SWITCH] = False,
     all_tenants: bool | None = None,
-    talk: Talk = TALK,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """Set the concurrency limit and the rate limit of a queue.
 
@@ -147,20 +159,20 @@ def limit(  # noqa: PLR0913 — the options of the command
         platform key, otherwise the key's tenant.
     """
     if none == (most is not None or rate is not None):
-        raise Misused("give --max, --rate or both; or --none to remove the limits")
+        raise UsageError("give --max, --rate or both; or --none to remove the limits")
     if burst is not None and rate is None:
-        raise Misused("--burst requires --rate")
-    fields = said(max=most, rate=None if rate is None else rate_of(rate, burst))
-    with talk.open() as client:
+        raise UsageError("--burst requires --rate")
+    fields = drop_empty(max=most, rate=None if rate is None else parse_rate(rate, burst))
+    with api_options.open_client() as client:
         client.limit_queue(queue, all_tenants=all_tenants, **fields)
     summary = f"Removed the limits of queue {queue}" if none else f"Limited queue {queue}"
-    talk.done({"name": queue} | fields, summary, id_=queue)
+    api_options.print_result({"name": queue} | fields, summary, id_=queue)
     return 0
 
 
-def rate_of(text: str, burst: int | None) -> dict[str, Any]:
-    found = RATE.fullmatch(text)
+def parse_rate(text: str, burst: int | None) -> dict[str, Any]:
+    found = RATE_PATTERN.fullmatch(text)
     if found is None:
         raise InvalidInput("--rate", text, "expected COUNT/TIME, such as 100/1m")
     per = found[2] if found[2][0].isdigit() or found[2].startswith("P") else f"1{found[2]}"
-    return {"count": int(found[1]), "per": per} | said(burst=burst)
+    return {"count": int(found[1]), "per": per} | drop_empty(burst=burst)

@@ -7,15 +7,23 @@ from typing import Annotated, Any, Final, Literal
 
 from cyclopts import App, Parameter
 
-from rota.cli import naming, times
-from rota.cli.bulk import NOBODY, Many, do_many
-from rota.cli.commands.observing import why
-from rota.cli.errors import Misused
-from rota.cli.listing import SOME, Most, gather, said, tell_more
-from rota.cli.options import MANY, SWITCH, TALK, YES, Talk, some, write
-from rota.cli.reading import json_of
-from rota.cli.tables import Column
-from rota.cli.tracebacks import traceback_lines
+from rota.cli import name_resolution, times
+from rota.cli.api_options import (
+    DEFAULT_API_OPTIONS,
+    REPEATABLE,
+    SWITCH,
+    YES_FLAG,
+    ApiOptions,
+    print_lines,
+    require_arguments,
+)
+from rota.cli.argument_values import read_json
+from rota.cli.bulk_actions import NO_SELECTION, RunSelection, apply_in_bulk
+from rota.cli.commands.inspection import why
+from rota.cli.errors import UsageError
+from rota.cli.pagination import DEFAULT_LIMIT, ListLimit, drop_empty, list_rows, print_more_hint
+from rota.cli.tables import TableColumn
+from rota.cli.tracebacks import render_traceback
 
 Status = Literal[
     "blocked",
@@ -39,7 +47,7 @@ app = App(name="runs", help="Runs: show, watch, cancel, retry.")
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Which:
+class RunFilters:
     """Filters that select runs.
 
     Parameters
@@ -60,7 +68,7 @@ class Which:
         Created before this time: a timestamp, or how long ago. Default: any.
     """
 
-    status: Annotated[list[Status] | None, MANY] = None
+    status: Annotated[list[Status] | None, REPEATABLE] = None
     job: str | None = None
     kind: str | None = None
     queue: str | None = None
@@ -68,50 +76,59 @@ class Which:
     since: str | None = None
     until: str | None = None
 
-    def filters(self, client: Any) -> dict[str, Any]:
+    def build_filters(self, client: Any) -> dict[str, Any]:
         return {
             "status": self.status,
-            "job_id": None if self.job is None else naming.job_id(client, self.job),
+            "job_id": None
+            if self.job is None
+            else name_resolution.resolve_job_id(client, self.job),
             "kind": self.kind,
             "queue": self.queue,
             "worker_id": self.worker,
-            "created_after": times.instant(self.since, field="--since"),
-            "created_before": times.instant(self.until, field="--until"),
+            "created_after": times.parse_time(self.since, field="--since"),
+            "created_before": times.parse_time(self.until, field="--until"),
         }
 
 
-ANY: Final = Which()
+ANY_RUN: Final = RunFilters()
 
 
 @app.command(name="list")
-def list_runs(*, which: Which = ANY, most: Most = SOME, talk: Talk = TALK) -> int:
+def list_runs(
+    *,
+    selection: RunFilters = ANY_RUN,
+    row_limit: ListLimit = DEFAULT_LIMIT,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
+) -> int:
     """List runs, newest first."""
-    with talk.open() as client:
-        found = gather(client.list_runs, most=most, **which.filters(client))
-    talk.rows(found.rows, run_columns(times.now()), ids="run_id", empty="No matching runs")
-    tell_more(found, talk)
+    with api_options.open_client() as client:
+        found = list_rows(client.list_runs, row_limit=row_limit, **selection.build_filters(client))
+    api_options.print_rows(
+        found.rows, build_run_columns(times.now()), ids="run_id", empty="No matching runs"
+    )
+    print_more_hint(found, api_options)
     return 0
 
 
-def run_columns(now: datetime) -> list[Column[Any]]:
+def build_run_columns(now: datetime) -> list[TableColumn[Any]]:
     return [
-        Column("RUN", lambda run: run.run_id),
-        Column("JOB", lambda run: run.job_name or run.job_id, flexible=True),
-        Column("STATUS", lambda run: run.status, mood=True),
-        Column("ATTEMPT", lambda run: run.attempt_number, right=True),
-        Column("DUE", lambda run: times.ago(run.due_at, now)),
-        Column("DURATION", lambda run: took(run, now), right=True),
-        Column("MESSAGE", message, flexible=True),
+        TableColumn("RUN", lambda run: run.run_id),
+        TableColumn("JOB", lambda run: run.job_name or run.job_id, flexible=True),
+        TableColumn("STATUS", lambda run: run.status, mood=True),
+        TableColumn("ATTEMPT", lambda run: run.attempt_number, right=True),
+        TableColumn("DUE", lambda run: times.format_relative(run.due_at, now)),
+        TableColumn("DURATION", lambda run: format_duration(run, now), right=True),
+        TableColumn("MESSAGE", get_message, flexible=True),
     ]
 
 
-def took(run: Any, now: datetime) -> str:
+def format_duration(run: Any, now: datetime) -> str:
     if run.start_time is None:
         return ""
-    return times.between(run.start_time, run.end_time or now)
+    return times.format_between(run.start_time, run.end_time or now)
 
 
-def message(run: Any) -> str:
+def get_message(run: Any) -> str:
     """Return the error message, or the progress of an active run."""
     if run.progress is not None and run.status in {"running", "cancelling"}:
         return f"{run.progress:.0%} {run.progress_message or ''}".strip()
@@ -119,7 +136,7 @@ def message(run: Any) -> str:
 
 
 @app.command
-def show(run: str, /, *, talk: Talk = TALK) -> int:
+def show(run: str, /, *, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
     """Show a run with its payload and result, and the traceback of a failed run.
 
     Parameters
@@ -127,27 +144,27 @@ def show(run: str, /, *, talk: Talk = TALK) -> int:
     run
         Run id or unique prefix.
     """
-    with talk.open() as client:
-        found = client.get_run(naming.run_id(client, run))
-    talk.thing(found, told(found), ids="run_id")
-    if talk.is_plain:
-        write(traceback_lines(found.traceback, found.run_id))
+    with api_options.open_client() as client:
+        found = client.get_run(name_resolution.resolve_run_id(client, run))
+    api_options.print_record(found, describe_run(found), ids="run_id")
+    if api_options.is_plain:
+        print_lines(render_traceback(found.traceback, found.run_id))
     return 0
 
 
-def told(run: Any) -> Iterator[tuple[str, object]]:
+def describe_run(run: Any) -> Iterator[tuple[str, object]]:
     now = times.now()
     yield "run", run.run_id
     yield "job", f"{run.job_name or ''} {run.job_id}".strip()
     yield "status", run.status
     yield "reason", run.error_message
     yield "attempts", run.attempt_number
-    yield "progress", message(run) if run.status == "running" else None
-    yield "scheduled", times.at(run.scheduled_at, now)
+    yield "progress", get_message(run) if run.status == "running" else None
+    yield "scheduled", times.format_time(run.scheduled_at, now)
     yield "due", run.due_at if run.due_at != run.scheduled_at else None
     yield "started", run.start_time
     yield "ended", run.end_time
-    yield "duration", took(run, now)
+    yield "duration", format_duration(run, now)
     yield "deadline", run.deadline_at
     yield "worker", run.worker
     yield "kind", run.kind
@@ -159,7 +176,7 @@ def told(run: Any) -> Iterator[tuple[str, object]]:
 
 
 @app.command
-def attempts(run: str, /, *, talk: Talk = TALK) -> int:
+def attempts(run: str, /, *, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
     """List the attempts of a run, oldest first.
 
     Parameters
@@ -167,17 +184,21 @@ def attempts(run: str, /, *, talk: Talk = TALK) -> int:
     run
         Run id or unique prefix.
     """
-    with talk.open() as client:
-        found = client.list_attempts(naming.run_id(client, run)).items
-    columns: list[Column[Any]] = [
-        Column("ATTEMPT", lambda each: each.attempt_number, right=True),
-        Column("OUTCOME", lambda each: each.outcome, mood=True),
-        Column("STARTED", lambda each: each.start_time),
-        Column("DURATION", lambda each: times.between(each.start_time, each.end_time), right=True),
-        Column("WORKER", lambda each: each.worker, flexible=True),
-        Column("MESSAGE", lambda each: each.error_message, flexible=True),
+    with api_options.open_client() as client:
+        found = client.list_attempts(name_resolution.resolve_run_id(client, run)).items
+    columns: list[TableColumn[Any]] = [
+        TableColumn("ATTEMPT", lambda each: each.attempt_number, right=True),
+        TableColumn("OUTCOME", lambda each: each.outcome, mood=True),
+        TableColumn("STARTED", lambda each: each.start_time),
+        TableColumn(
+            "DURATION",
+            lambda each: times.format_between(each.start_time, each.end_time),
+            right=True,
+        ),
+        TableColumn("WORKER", lambda each: each.worker, flexible=True),
+        TableColumn("MESSAGE", lambda each: each.error_message, flexible=True),
     ]
-    talk.rows(found, columns, ids="attempt_number", empty="No attempts yet")
+    api_options.print_rows(found, columns, ids="attempt_number", empty="No attempts yet")
     return 0
 
 
@@ -187,9 +208,9 @@ def members(
     step: str,
     /,
     *,
-    status: Annotated[list[Status] | None, MANY] = None,
-    most: Most = SOME,
-    talk: Talk = TALK,
+    status: Annotated[list[Status] | None, REPEATABLE] = None,
+    row_limit: ListLimit = DEFAULT_LIMIT,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """List the members of a map step of a graph run, in order.
 
@@ -202,20 +223,20 @@ def members(
     status
         Filter by status (repeatable). Default: any.
     """
-    with talk.open() as client:
-        id_ = naming.run_id(client, run)
-        found = gather(client.list_members, id_, most=most, step=step, status=status)
+    with api_options.open_client() as client:
+        id_ = name_resolution.resolve_run_id(client, run)
+        found = list_rows(client.list_members, id_, row_limit=row_limit, step=step, status=status)
     now = times.now()
-    columns: list[Column[Any]] = [
-        Column("MEMBER", lambda each: each.member, right=True),
-        Column("RUN", lambda each: each.run_id),
-        Column("STATUS", lambda each: each.status, mood=True),
-        Column("ATTEMPT", lambda each: each.attempt_number, right=True),
-        Column("DURATION", lambda each: took(each, now), right=True),
-        Column("MESSAGE", message, flexible=True),
+    columns: list[TableColumn[Any]] = [
+        TableColumn("MEMBER", lambda each: each.member, right=True),
+        TableColumn("RUN", lambda each: each.run_id),
+        TableColumn("STATUS", lambda each: each.status, mood=True),
+        TableColumn("ATTEMPT", lambda each: each.attempt_number, right=True),
+        TableColumn("DURATION", lambda each: format_duration(each, now), right=True),
+        TableColumn("MESSAGE", get_message, flexible=True),
     ]
-    talk.rows(found.rows, columns, ids="run_id", empty="No matching members")
-    tell_more(found, talk)
+    api_options.print_rows(found.rows, columns, ids="run_id", empty="No matching members")
+    print_more_hint(found, api_options)
     return 0
 
 
@@ -224,9 +245,9 @@ def cancel(
     *runs: str,
     reason: str | None = None,
     force: Annotated[bool, SWITCH] = False,
-    many: Many = NOBODY,
-    yes: Annotated[bool, YES] = False,
-    talk: Talk = TALK,
+    selection: RunSelection = NO_SELECTION,
+    yes: Annotated[bool, YES_FLAG] = False,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """Cancel runs, by id or filter. A filter counts them and asks first.
 
@@ -243,21 +264,28 @@ def cancel(
     yes
         Skip the confirmation.
     """
-    with talk.open() as client:
+    with api_options.open_client() as client:
         if not runs:
-            return do_many(client.cancel_runs, many.filters(client), "Cancel", yes=yes, talk=talk)
-        many.refuse_beside(runs)
+            return apply_in_bulk(
+                client.cancel_runs,
+                selection.build_filters(client),
+                "Cancel",
+                yes=yes,
+                api_options=api_options,
+            )
+        selection.reject_run_ids(runs)
         for run in runs:
             done = client.cancel_run(
-                naming.run_id(client, run), **said(reason=reason, force=force or None)
+                name_resolution.resolve_run_id(client, run),
+                **drop_empty(reason=reason, force=force or None),
             )
             outcome = "Cancelled" if done.status == "cancelled" else "Cancelling"
-            talk.done(done, f"{outcome} {done.run_id}", id_=done.run_id)
+            api_options.print_result(done, f"{outcome} {done.run_id}", id_=done.run_id)
     return 0
 
 
 @app.command
-def retry(*runs: str, talk: Talk = TALK) -> int:
+def retry(*runs: str, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
     """Retry dead, lost or cancelled runs under the same run id.
 
     Parameters
@@ -265,16 +293,20 @@ def retry(*runs: str, talk: Talk = TALK) -> int:
     runs
         Run ids or unique prefixes.
     """
-    some("run", runs)
-    with talk.open() as client:
+    require_arguments("run", runs)
+    with api_options.open_client() as client:
         for run in runs:
-            done = client.retry_run(naming.run_id(client, run))
-            talk.done(done, f"Retrying {done.run_id} ({done.status})", id_=done.run_id)
+            done = client.retry_run(name_resolution.resolve_run_id(client, run))
+            api_options.print_result(
+                done, f"Retrying {done.run_id} ({done.status})", id_=done.run_id
+            )
     return 0
 
 
 @app.command
-def replay(run: str, /, *, payload: str | None = None, talk: Talk = TALK) -> int:
+def replay(
+    run: str, /, *, payload: str | None = None, api_options: ApiOptions = DEFAULT_API_OPTIONS
+) -> int:
     """Replay a finished run: create a new run with the same or another payload.
 
     Parameters
@@ -286,10 +318,10 @@ def replay(run: str, /, *, payload: str | None = None, talk: Talk = TALK) -> int
     """
     fields = {}
     if payload is not None:
-        fields["payload"] = json_of(payload, field="--payload")
-    with talk.open() as client:
-        made = client.replay_run(naming.run_id(client, run), **fields)
-    talk.done(made, f"Replayed as {made.run_id}", id_=made.run_id)
+        fields["payload"] = read_json(payload, field="--payload")
+    with api_options.open_client() as client:
+        made = client.replay_run(name_resolution.resolve_run_id(client, run), **fields)
+    api_options.print_result(made, f"Replayed as {made.run_id}", id_=made.run_id)
     return 0
 
 
@@ -304,7 +336,7 @@ def logs(
     follow: Annotated[bool, Parameter(name=["--follow", "-f"], negative=())] = False,
     attempt: int | None = None,
     raw: Annotated[bool, SWITCH] = False,
-    talk: Talk = TALK,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """Print the output of a run; with -f, follow it until the run ends.
 
@@ -322,14 +354,14 @@ def logs(
     raw
         Print the output unchanged, including terminal control sequences.
     """
-    from rota.cli.logs import followed, read, write_pieces  # noqa: PLC0415 - only here
+    from rota.cli.logs import follow_chunks, print_chunks, read_chunks  # noqa: PLC0415 - only here
 
-    if talk.quiet:
-        raise Misused("--quiet is not supported: logs have no ids")
-    if raw and talk.as_json:
-        raise Misused("--raw and --json exclude each other")
-    with talk.open() as client:
-        id_ = naming.run_id(client, run)
-        pieces = followed(client, id_) if follow else read(client, id_)
-        write_pieces(pieces, attempt=attempt, as_json=talk.as_json, raw=raw)
+    if api_options.quiet:
+        raise UsageError("--quiet is not supported: logs have no ids")
+    if raw and api_options.as_json:
+        raise UsageError("--raw and --json exclude each other")
+    with api_options.open_client() as client:
+        id_ = name_resolution.resolve_run_id(client, run)
+        pieces = follow_chunks(client, id_) if follow else read_chunks(client, id_)
+        print_chunks(pieces, attempt=attempt, as_json=api_options.as_json, raw=raw)
     return 0

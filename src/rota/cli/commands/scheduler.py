@@ -3,9 +3,9 @@
 import asyncio
 from pathlib import Path
 
-from rota.cli.output import say, write_log
-from rota.cli.settings import settings_for
-from rota.node.scheduler import run_scheduler
+from rota.cli.output import print_message, write_log
+from rota.cli.settings import load_settings
+from rota.processes.scheduler import run_scheduler
 
 
 def scheduler(*, data: Path | None = None, config: Path | None = None) -> int:
@@ -19,5 +19,5 @@ def scheduler(*, data: Path | None = None, config: Path | None = None) -> int:
     config
         Settings file. Default: rota.toml in the current folder, then /etc/rota/rota.toml.
     """
-    settings = settings_for(data=data, config=config)
-    return asyncio.run(run_scheduler(settings, ready=say, write=write_log))
+    settings = load_settings(data=data, config=config)
+    return asyncio.run(run_scheduler(settings, ready=print_message, write=write_log))

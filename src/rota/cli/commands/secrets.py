@@ -5,32 +5,34 @@ from typing import Annotated, Any
 from cyclopts import App
 
 from rota.cli import times
-from rota.cli.asking import confirm, secret
-from rota.cli.listing import SOME, Most, gather, tell_more
-from rota.cli.options import TALK, YES, Talk
-from rota.cli.tables import Column
+from rota.cli.api_options import DEFAULT_API_OPTIONS, YES_FLAG, ApiOptions
+from rota.cli.pagination import DEFAULT_LIMIT, ListLimit, list_rows, print_more_hint
+from rota.cli.prompts import confirm, read_secret
+from rota.cli.tables import TableColumn
 
 app = App(name="secrets", help="Secrets: put, list, delete. Values cannot be read back.")
 
 
 @app.command(name="list")
-def list_secrets(*, most: Most = SOME, talk: Talk = TALK) -> int:
+def list_secrets(
+    *, row_limit: ListLimit = DEFAULT_LIMIT, api_options: ApiOptions = DEFAULT_API_OPTIONS
+) -> int:
     """List the names of the secrets."""
-    with talk.open() as client:
-        found = gather(client.list_secrets, most=most)
+    with api_options.open_client() as client:
+        found = list_rows(client.list_secrets, row_limit=row_limit)
     now = times.now()
-    columns: list[Column[Any]] = [
-        Column("NAME", lambda each: each.name, flexible=True),
-        Column("VERSION", lambda each: each.version, right=True),
-        Column("UPDATED", lambda each: times.ago(each.updated_at, now)),
+    columns: list[TableColumn[Any]] = [
+        TableColumn("NAME", lambda each: each.name, flexible=True),
+        TableColumn("VERSION", lambda each: each.version, right=True),
+        TableColumn("UPDATED", lambda each: times.format_relative(each.updated_at, now)),
     ]
-    talk.rows(found.rows, columns, ids="name", empty="No secrets")
-    tell_more(found, talk)
+    api_options.print_rows(found.rows, columns, ids="name", empty="No secrets")
+    print_more_hint(found, api_options)
     return 0
 
 
 @app.command
-def put(name: str, /, *, talk: Talk = TALK) -> int:
+def put(name: str, /, *, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
     """Create or update a secret. The value is read from standard input or a prompt.
 
     Parameters
@@ -38,15 +40,23 @@ def put(name: str, /, *, talk: Talk = TALK) -> int:
     name
         Secret name.
     """
-    value = secret(f"value of {name}: ")
-    with talk.open() as client:
+    value = read_secret(f"value of {name}: ")
+    with api_options.open_client() as client:
         done = client.put_secret(name, value=value)
-    talk.done(done, f"Saved secret {done.name}, version {done.version}", id_=done.name)
+    api_options.print_result(
+        done, f"Saved secret {done.name}, version {done.version}", id_=done.name
+    )
     return 0
 
 
 @app.command
-def delete(name: str, /, *, yes: Annotated[bool, YES] = False, talk: Talk = TALK) -> int:
+def delete(
+    name: str,
+    /,
+    *,
+    yes: Annotated[bool, YES_FLAG] = False,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
+) -> int:
     """Delete a secret.
 
     Parameters
@@ -56,9 +66,9 @@ def delete(name: str, /, *, yes: Annotated[bool, YES] = False, talk: Talk = TALK
     yes
         Skip the confirmation.
     """
-    with talk.open() as client:
+    with api_options.open_client() as client:
         if not confirm(f"Delete secret {name}?", yes=yes):
             return 1
         client.delete_secret(name)
-    talk.done({"name": name}, f"Deleted secret {name}", id_=name)
+    api_options.print_result({"name": name}, f"Deleted secret {name}", id_=name)
     return 0

@@ -4,10 +4,10 @@ import asyncio
 import os
 from pathlib import Path
 
-from rota.cli.output import say
-from rota.cli.settings import settings_for
+from rota.cli.output import print_message
+from rota.cli.settings import load_settings
 from rota.config.settings import ApiSettings
-from rota.node.admin_keys import make_setup_link, renew_admin_key
+from rota.processes.admin_keys import create_setup_link, renew_admin_key
 
 
 def setup_link(
@@ -27,11 +27,11 @@ def setup_link(
     config
         Settings file. Default: rota.toml in the current folder, then /etc/rota/rota.toml.
     """
-    settings = settings_for(data=data, config=config)
-    link = asyncio.run(make_setup_link(settings))
-    address = url or os.environ.get("ROTA_URL") or address_of(settings.api)
-    say(f"{address.rstrip('/')}{link.path}")
-    say(f"The link works once, until {link.expires_at:%H:%M} UTC")
+    settings = load_settings(data=data, config=config)
+    link = asyncio.run(create_setup_link(settings))
+    address = url or os.environ.get("ROTA_URL") or build_api_url(settings.api)
+    print_message(f"{address.rstrip('/')}{link.path}")
+    print_message(f"The link works once, until {link.expires_at:%H:%M} UTC")
     return 0
 
 
@@ -48,12 +48,14 @@ def renew_admin(*, data: Path | None = None, config: Path | None = None) -> int:
     config
         Settings file. Default: rota.toml in the current folder, then /etc/rota/rota.toml.
     """
-    file = asyncio.run(renew_admin_key(settings_for(data=data, config=config)))
-    say(f"Wrote a new bootstrap admin key (valid for 90 days) to {file}; revoked the previous one")
+    file = asyncio.run(renew_admin_key(load_settings(data=data, config=config)))
+    print_message(
+        f"Wrote a new bootstrap admin key (valid for 90 days) to {file}; revoked the previous one"
+    )
     return 0
 
 
-def address_of(api: ApiSettings) -> str:
+def build_api_url(api: ApiSettings) -> str:
     """Return the address of the API on this machine, from its settings."""
     scheme = "http" if api.tls_certificate is None else "https"
     host = f"[{api.host}]" if ":" in api.host else api.host

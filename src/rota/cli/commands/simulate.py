@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from cyclopts import Parameter
 
-from rota.cli.output import say
+from rota.cli.output import print_message
 from rota.core.errors import InvalidInput
 from rota.core.time import durations, moments, zones
 from rota.core.time.clock_changes import ClockChange
@@ -19,7 +19,7 @@ from rota.core.time.simulation import SimulatedOutcome, SimulatedTick
 from rota.sdk.testing.simulation import Simulation
 from rota.sdk.testing.simulation import simulate as play
 
-SPELLED: Final = {
+OUTCOME_WORDS: Final = {
     SimulatedOutcome.FIRED: "fires",
     SimulatedOutcome.CAUGHT_UP: "caught up",
     SimulatedOutcome.MISSED: "missed",
@@ -32,7 +32,7 @@ REASONS: Final = {
     "blackout": "blackout window",
     "dst_gap": "this local time does not exist on that day",
 }
-ELIDED: Final = 3
+ABBREVIATE_ABOVE: Final = 3
 
 
 def simulate(  # noqa: PLR0913 — the options of the command
@@ -82,7 +82,9 @@ def simulate(  # noqa: PLR0913 — the options of the command
         timezone=tz,
         misfire=misfire,
     )
-    say(encoding.dumps(as_json(seen)) if json else "\n".join(as_text(seen, every=every)))
+    print_message(
+        encoding.dumps(build_json(seen)) if json else "\n".join(render_text(seen, every=every))
+    )
     return 0
 
 
@@ -98,18 +100,19 @@ def _read(text: str) -> object:
         ) from None
 
 
-def as_json(seen: Simulation) -> dict[str, Any]:
+def build_json(simulation: Simulation) -> dict[str, Any]:
     return {
-        "sentence": seen.sentence,
-        "timezone": seen.timezone,
-        "from": moments.to_rfc3339(seen.start),
-        "to": moments.to_rfc3339(seen.end),
-        "schedule": seen.schedule,
-        "events": [_event(each) for each in seen],
+        "sentence": simulation.sentence,
+        "timezone": simulation.timezone,
+        "from": moments.to_rfc3339(simulation.start),
+        "to": moments.to_rfc3339(simulation.end),
+        "schedule": simulation.schedule,
+        "events": [_event(each) for each in simulation],
         "clock_changes": [
-            {"at": moments.to_rfc3339(each.at), "by": _signed(each.by)} for each in seen.changes
+            {"at": moments.to_rfc3339(each.at), "by": _signed(each.by)}
+            for each in simulation.changes
         ],
-        "totals": totals(seen),
+        "totals": count_outcomes(simulation),
     }
 
 
@@ -135,20 +138,20 @@ def _event(event: SimulatedTick) -> dict[str, Any]:
     return plain
 
 
-def totals(seen: Simulation) -> dict[str, int]:
+def count_outcomes(simulation: Simulation) -> dict[str, int]:
     found = dict.fromkeys((each.value for each in SimulatedOutcome), 0)
-    for event in seen:
+    for event in simulation:
         found[event.outcome.value] += event.count
     return found
 
 
-def as_text(seen: Simulation, *, every: bool) -> Iterator[str]:
+def render_text(simulation: Simulation, *, every: bool) -> Iterator[str]:
     """Render a line for each tick and each clock change, in the local time of the schedule."""
-    zone = zones.get_zone(seen.timezone)
-    yield seen.sentence
-    yield f"Times are in {seen.timezone}."
+    zone = zones.get_zone(simulation.timezone)
+    yield simulation.sentence
+    yield f"Times are in {simulation.timezone}."
     yield ""
-    lines = sorted(_lines(seen, zone), key=lambda line: line[0])
+    lines = sorted(_lines(simulation, zone), key=lambda line: line[0])
     ordinary: list[str] = []
     for _, text, is_ordinary in lines:
         if is_ordinary and not every:
@@ -159,7 +162,9 @@ def as_text(seen: Simulation, *, every: bool) -> Iterator[str]:
         yield text
     yield from _cut(ordinary)
     yield ""
-    yield ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in totals(seen).items())
+    yield ", ".join(
+        f"{count} {name.replace('_', ' ')}" for name, count in count_outcomes(simulation).items()
+    )
 
 
 def _lines(seen: Simulation, zone: ZoneInfo) -> Iterator[tuple[datetime, str, bool]]:
@@ -172,7 +177,7 @@ def _lines(seen: Simulation, zone: ZoneInfo) -> Iterator[tuple[datetime, str, bo
 
 def _cut(texts: list[str]) -> Iterator[str]:
     """Abbreviate a long series of ordinary ticks to the first and the last."""
-    if len(texts) <= ELIDED:
+    if len(texts) <= ABBREVIATE_ABOVE:
         yield from texts
         return
     yield texts[0]
@@ -182,7 +187,7 @@ def _cut(texts: list[str]) -> Iterator[str]:
 
 def _event_line(event: SimulatedTick, zone: ZoneInfo) -> str:
     local = f"{event.local:%Y-%m-%d %H:%M:%S}".removesuffix(":00")
-    word = SPELLED[event.outcome]
+    word = OUTCOME_WORDS[event.outcome]
     notes = list(event.notes)
     if (event.count > 1 or event.at_least) and event.reason != "dst_gap":
         count = f"{'at least ' if event.at_least else ''}{event.count}"

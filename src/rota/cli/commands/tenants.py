@@ -7,16 +7,16 @@ from typing import Annotated, Any, Final, Literal
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
-from rota.cli import naming, times
-from rota.cli.asking import confirm
-from rota.cli.commands.keys import refuse_old, tell_key
-from rota.cli.errors import Misused
-from rota.cli.listing import SOME, Most, gather, said, tell_more
-from rota.cli.options import TALK, YES, Talk
-from rota.cli.tables import Column
+from rota.cli import name_resolution, times
+from rota.cli.api_options import DEFAULT_API_OPTIONS, YES_FLAG, ApiOptions
+from rota.cli.commands.keys import check_key_file, print_key
+from rota.cli.errors import UsageError
+from rota.cli.pagination import DEFAULT_LIMIT, ListLimit, drop_empty, list_rows, print_more_hint
+from rota.cli.prompts import confirm
+from rota.cli.tables import TableColumn
 
 Role = Literal["viewer", "operator", "admin", "platform"]
-COUNT: Final = Parameter(validator=Number(gte=1))
+POSITIVE: Final = Parameter(validator=Number(gte=1))
 NO_LIMIT: Final = "none"
 Quota = int | Literal["none"] | None
 
@@ -25,7 +25,7 @@ app = App(name="tenants", help="Tenants: create, edit, pause, create keys.")
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
+class TenantOptions:
     """Weight and quotas of a tenant.
 
     Parameters
@@ -58,11 +58,11 @@ class Share:
         Maximum number of valid API keys, or none. Default: 100.
     """
 
-    weight: Annotated[int | None, COUNT] = None
+    weight: Annotated[int | None, POSITIVE] = None
     max_jobs: Quota = None
     max_queued: Quota = None
-    max_running: Annotated[int | None, COUNT] = None
-    runs_per_s: Annotated[int | None, COUNT] = None
+    max_running: Annotated[int | None, POSITIVE] = None
+    runs_per_s: Annotated[int | None, POSITIVE] = None
     min_period: str | None = None
     max_queues: Quota = None
     max_kinds: Quota = None
@@ -72,8 +72,8 @@ class Share:
     max_secrets: Quota = None
     max_keys: Quota = None
 
-    def quotas(self) -> dict[str, Any]:
-        given = said(
+    def build_quotas(self) -> dict[str, Any]:
+        given = drop_empty(
             max_jobs=self.max_jobs,
             max_queued=self.max_queued,
             max_running=self.max_running,
@@ -90,36 +90,38 @@ class Share:
         return {name: None if value == NO_LIMIT else value for name, value in given.items()}
 
 
-EQUAL: Final = Share()
+DEFAULT_TENANT_OPTIONS: Final = TenantOptions()
 
 
 @app.command(name="list")
-def list_tenants(*, most: Most = SOME, talk: Talk = TALK) -> int:
+def list_tenants(
+    *, row_limit: ListLimit = DEFAULT_LIMIT, api_options: ApiOptions = DEFAULT_API_OPTIONS
+) -> int:
     """List the tenants, oldest first."""
-    with talk.open() as client:
-        found = gather(client.list_tenants, most=most)
+    with api_options.open_client() as client:
+        found = list_rows(client.list_tenants, row_limit=row_limit)
     now = times.now()
-    columns: list[Column[Any]] = [
-        Column("ID", lambda each: each.tenant_id, right=True),
-        Column("NAME", lambda each: each.name, flexible=True),
-        Column("STATUS", lambda each: "paused" if each.is_paused else "active", mood=True),
-        Column("WEIGHT", lambda each: each.weight, right=True),
-        Column("QUOTAS", quotas_told, flexible=True),
-        Column("CREATED", lambda each: times.ago(each.created_at, now)),
+    columns: list[TableColumn[Any]] = [
+        TableColumn("ID", lambda each: each.tenant_id, right=True),
+        TableColumn("NAME", lambda each: each.name, flexible=True),
+        TableColumn("STATUS", lambda each: "paused" if each.is_paused else "active", mood=True),
+        TableColumn("WEIGHT", lambda each: each.weight, right=True),
+        TableColumn("QUOTAS", format_quotas, flexible=True),
+        TableColumn("CREATED", lambda each: times.format_relative(each.created_at, now)),
     ]
-    talk.rows(found.rows, columns, ids="tenant_id", empty="No tenants")
-    tell_more(found, talk)
+    api_options.print_rows(found.rows, columns, ids="tenant_id", empty="No tenants")
+    print_more_hint(found, api_options)
     return 0
 
 
-def quotas_told(tenant: Any) -> str:
+def format_quotas(tenant: Any) -> str:
     return " ".join(
         f"{name}={NO_LIMIT if value is None else value}" for name, value in tenant.quotas.items()
     )
 
 
 @app.command
-def show(tenant: str, /, *, talk: Talk = TALK) -> int:
+def show(tenant: str, /, *, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
     """Show a tenant.
 
     Parameters
@@ -127,22 +129,28 @@ def show(tenant: str, /, *, talk: Talk = TALK) -> int:
     tenant
         Tenant name or number.
     """
-    with talk.open() as client:
-        found = client.get_tenant(str(naming.tenant(client, tenant).tenant_id))
+    with api_options.open_client() as client:
+        found = client.get_tenant(str(name_resolution.resolve_tenant(client, tenant).tenant_id))
     facts: list[tuple[str, object]] = [
         ("name", found.name),
         ("id", found.tenant_id),
         ("status", f"paused since {found.paused_at}" if found.is_paused else "active"),
         ("weight", found.weight),
-        ("quotas", quotas_told(found)),
+        ("quotas", format_quotas(found)),
         ("created", found.created_at),
     ]
-    talk.thing(found, facts, ids="tenant_id")
+    api_options.print_record(found, facts, ids="tenant_id")
     return 0
 
 
 @app.command
-def create(name: str, /, *, share: Share = EQUAL, talk: Talk = TALK) -> int:
+def create(
+    name: str,
+    /,
+    *,
+    tenant_options: TenantOptions = DEFAULT_TENANT_OPTIONS,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
+) -> int:
     """Create a tenant.
 
     Parameters
@@ -150,10 +158,12 @@ def create(name: str, /, *, share: Share = EQUAL, talk: Talk = TALK) -> int:
     name
         Unique name.
     """
-    with talk.open() as client:
-        fields = said(weight=share.weight, quotas=share.quotas())
+    with api_options.open_client() as client:
+        fields = drop_empty(weight=tenant_options.weight, quotas=tenant_options.build_quotas())
         made = client.create_tenant(name=name, **fields)
-    talk.done(made, f"Created tenant {made.name} (id {made.tenant_id})", id_=made.tenant_id)
+    api_options.print_result(
+        made, f"Created tenant {made.name} (id {made.tenant_id})", id_=made.tenant_id
+    )
     return 0
 
 
@@ -162,9 +172,9 @@ def edit(
     tenant: str,
     /,
     *,
-    share: Share = EQUAL,
+    tenant_options: TenantOptions = DEFAULT_TENANT_OPTIONS,
     no_quotas: Annotated[bool, Parameter(name="--no-quotas", negative=())] = False,
-    talk: Talk = TALK,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """Edit the weight or the quotas of a tenant.
 
@@ -177,22 +187,28 @@ def edit(
     no_quotas
         Reset all quotas to their defaults.
     """
-    fields = said(weight=share.weight, quotas=share.quotas())
+    fields = drop_empty(weight=tenant_options.weight, quotas=tenant_options.build_quotas())
     if no_quotas:
         if "quotas" in fields:
-            raise Misused("--no-quotas resets all quotas; do not combine it with a quota option")
+            raise UsageError("--no-quotas resets all quotas; do not combine it with a quota option")
         fields["quotas"] = {}
     if not fields:
-        raise Misused("nothing to change: give at least one option, such as --weight")
-    with talk.open() as client:
-        id_ = str(naming.tenant(client, tenant).tenant_id)
+        raise UsageError("nothing to change: give at least one option, such as --weight")
+    with api_options.open_client() as client:
+        id_ = str(name_resolution.resolve_tenant(client, tenant).tenant_id)
         done = client.update_tenant(id_, **fields)
-    talk.done(done, f"Updated tenant {done.name}", id_=done.tenant_id)
+    api_options.print_result(done, f"Updated tenant {done.name}", id_=done.tenant_id)
     return 0
 
 
 @app.command
-def delete(tenant: str, /, *, yes: Annotated[bool, YES] = False, talk: Talk = TALK) -> int:
+def delete(
+    tenant: str,
+    /,
+    *,
+    yes: Annotated[bool, YES_FLAG] = False,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
+) -> int:
     """Delete a tenant. Fails if it has jobs.
 
     Parameters
@@ -202,17 +218,17 @@ def delete(tenant: str, /, *, yes: Annotated[bool, YES] = False, talk: Talk = TA
     yes
         Skip the confirmation.
     """
-    with talk.open() as client:
-        found = naming.tenant(client, tenant)
+    with api_options.open_client() as client:
+        found = name_resolution.resolve_tenant(client, tenant)
         if not confirm(f"Delete tenant {found.name}?", yes=yes):
             return 1
         client.delete_tenant(str(found.tenant_id))
-    talk.done(found, f"Deleted tenant {found.name}", id_=found.tenant_id)
+    api_options.print_result(found, f"Deleted tenant {found.name}", id_=found.tenant_id)
     return 0
 
 
 @app.command
-def pause(tenant: str, /, *, talk: Talk = TALK) -> int:
+def pause(tenant: str, /, *, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
     """Pause a tenant: start no new runs. Current runs continue.
 
     Parameters
@@ -220,14 +236,14 @@ def pause(tenant: str, /, *, talk: Talk = TALK) -> int:
     tenant
         Tenant name or number.
     """
-    with talk.open() as client:
-        done = client.pause_tenant(str(naming.tenant(client, tenant).tenant_id))
-    talk.done(done, f"Paused tenant {done.name}", id_=done.tenant_id)
+    with api_options.open_client() as client:
+        done = client.pause_tenant(str(name_resolution.resolve_tenant(client, tenant).tenant_id))
+    api_options.print_result(done, f"Paused tenant {done.name}", id_=done.tenant_id)
     return 0
 
 
 @app.command
-def resume(tenant: str, /, *, talk: Talk = TALK) -> int:
+def resume(tenant: str, /, *, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
     """Resume a paused tenant.
 
     Parameters
@@ -235,9 +251,9 @@ def resume(tenant: str, /, *, talk: Talk = TALK) -> int:
     tenant
         Tenant name or number.
     """
-    with talk.open() as client:
-        done = client.resume_tenant(str(naming.tenant(client, tenant).tenant_id))
-    talk.done(done, f"Resumed tenant {done.name}", id_=done.tenant_id)
+    with api_options.open_client() as client:
+        done = client.resume_tenant(str(name_resolution.resolve_tenant(client, tenant).tenant_id))
+    api_options.print_result(done, f"Resumed tenant {done.name}", id_=done.tenant_id)
     return 0
 
 
@@ -250,7 +266,7 @@ def key(
     role: Role = "admin",
     lifetime: str | None = None,
     to: Path | None = None,
-    talk: Talk = TALK,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
 ) -> int:
     """Create a key for a tenant and print it. The key is shown only once.
 
@@ -267,9 +283,9 @@ def key(
     to
         Write the key to this new private file instead of printing it.
     """
-    refuse_old(to)
-    with talk.open() as client:
-        id_ = str(naming.tenant(client, tenant).tenant_id)
-        made = client.create_tenant_key(id_, name=name, role=role, **said(lifetime=lifetime))
-    tell_key(made, to=to, talk=talk)
+    check_key_file(to)
+    with api_options.open_client() as client:
+        id_ = str(name_resolution.resolve_tenant(client, tenant).tenant_id)
+        made = client.create_tenant_key(id_, name=name, role=role, **drop_empty(lifetime=lifetime))
+    print_key(made, to=to, api_options=api_options)
     return 0

@@ -5,10 +5,10 @@ import os
 from pathlib import Path
 
 from rota.cli.commands.api import announce as announce_api
-from rota.cli.output import say, write_log
-from rota.cli.settings import settings_for
+from rota.cli.output import print_message, write_log
+from rota.cli.settings import load_settings
 from rota.core.errors import InvalidInput
-from rota.node.everything import Up, run_everything
+from rota.processes.all_in_one import StartupReport, run_all_in_one
 
 
 def up(
@@ -39,26 +39,28 @@ def up(
     """
     if demo and app is not None:
         raise InvalidInput("--demo", app, "use either the example jobs or an app, not both")
-    settings = settings_for(data=data, config=config, flags={"api": {"host": host, "port": port}})
+    settings = load_settings(data=data, config=config, flags={"api": {"host": host, "port": port}})
 
-    def ready(up: Up) -> None:
+    def ready(up: StartupReport) -> None:
         announce(up)
         # Jobs that submit other jobs use this server, unless the environment sets another one.
         os.environ.setdefault("ROTA_URL", up.api.url)
         os.environ.setdefault("ROTA_DATA", str(settings.database.data))
 
     return asyncio.run(
-        run_everything(settings, demo=demo, ready=ready, write=write_log, say=say, app=app)
+        run_all_in_one(
+            settings, demo=demo, ready=ready, write=write_log, say=print_message, app=app
+        )
     )
 
 
-def announce(up: Up) -> None:
+def announce(up: StartupReport) -> None:
     database = up.database
     place = f"embedded in {database.embedded.home}" if database.embedded else "server"
     applied = len(database.applied)
     schema = f"migrated ({applied} migrations)" if applied else "up to date"
-    say(f"PostgreSQL {database.version}, {place}; schema {schema}")
-    if up.planted is not None:
-        say(f"Added {up.planted} example jobs; watch them with `rota status`")
+    print_message(f"PostgreSQL {database.version}, {place}; schema {schema}")
+    if up.example_jobs is not None:
+        print_message(f"Added {up.example_jobs} example jobs; watch them with `rota status`")
     announce_api(up.api)
-    say("Rota is up. Stop it with Ctrl-C.")
+    print_message("Rota is up. Stop it with Ctrl-C.")

@@ -4,31 +4,35 @@ from typing import Annotated, Any
 
 from cyclopts import App
 
-from rota.cli.asking import confirm
-from rota.cli.listing import SOME, Most, gather, tell_more
-from rota.cli.options import TALK, YES, Talk
-from rota.cli.tables import Column
+from rota.cli.api_options import DEFAULT_API_OPTIONS, YES_FLAG, ApiOptions
+from rota.cli.pagination import DEFAULT_LIMIT, ListLimit, list_rows, print_more_hint
+from rota.cli.prompts import confirm
+from rota.cli.tables import TableColumn
 
 app = App(name="users", help="Users: list, show, revoke keys.")
 
 
 @app.command(name="list")
-def list_users(*, most: Most = SOME, talk: Talk = TALK) -> int:
+def list_users(
+    *, row_limit: ListLimit = DEFAULT_LIMIT, api_options: ApiOptions = DEFAULT_API_OPTIONS
+) -> int:
     """List the users of the tenant by name, with their numbers of jobs and valid keys."""
-    with talk.open() as client:
-        found = gather(client.list_users, most=most)
-    columns: list[Column[Any]] = [
-        Column("USER", lambda each: each.user_id, flexible=True),
-        Column("JOBS", lambda each: each.jobs, right=True),
-        Column("KEYS", lambda each: each.keys, right=True),
+    with api_options.open_client() as client:
+        found = list_rows(client.list_users, row_limit=row_limit)
+    columns: list[TableColumn[Any]] = [
+        TableColumn("USER", lambda each: each.user_id, flexible=True),
+        TableColumn("JOBS", lambda each: each.jobs, right=True),
+        TableColumn("KEYS", lambda each: each.keys, right=True),
     ]
-    talk.rows(found.rows, columns, ids="user_id", empty="No users: no job and no key names one")
-    tell_more(found, talk)
+    api_options.print_rows(
+        found.rows, columns, ids="user_id", empty="No users: no job and no key names one"
+    )
+    print_more_hint(found, api_options)
     return 0
 
 
 @app.command
-def show(user: str, /, *, talk: Talk = TALK) -> int:
+def show(user: str, /, *, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
     """Show a user.
 
     Parameters
@@ -36,19 +40,25 @@ def show(user: str, /, *, talk: Talk = TALK) -> int:
     user
         User id, as set on jobs and keys.
     """
-    with talk.open() as client:
+    with api_options.open_client() as client:
         found = client.get_user(user)
     facts: list[tuple[str, object]] = [
         ("user", found.user_id),
         ("jobs", found.jobs),
         ("keys", found.keys),
     ]
-    talk.thing(found, facts, ids="user_id")
+    api_options.print_record(found, facts, ids="user_id")
     return 0
 
 
 @app.command
-def revoke_keys(user: str, /, *, yes: Annotated[bool, YES] = False, talk: Talk = TALK) -> int:
+def revoke_keys(
+    user: str,
+    /,
+    *,
+    yes: Annotated[bool, YES_FLAG] = False,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
+) -> int:
     """Revoke all keys of a user. The jobs of the user stay.
 
     Parameters
@@ -58,11 +68,11 @@ def revoke_keys(user: str, /, *, yes: Annotated[bool, YES] = False, talk: Talk =
     yes
         Skip the confirmation.
     """
-    with talk.open() as client:
+    with api_options.open_client() as client:
         if not confirm(f"Revoke all keys of {user}?", yes=yes):
             return 1
         done = client.revoke_keys_of_user(user)
     number = len(done.key_ids)
     summary = f"Revoked {number} key{'' if number == 1 else 's'} of {user}"
-    talk.done(done, summary, id_="\n".join(done.key_ids))
+    api_options.print_result(done, summary, id_="\n".join(done.key_ids))
     return 0

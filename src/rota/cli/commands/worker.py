@@ -9,12 +9,12 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from rota.cli.output import say, write_log
-from rota.cli.settings import settings_for
+from rota.cli.output import print_message, write_log
+from rota.cli.settings import load_settings
 from rota.core.errors import InvalidInput
 from rota.executors.python import confinement
-from rota.node.reloading import Reloading
-from rota.node.worker import run_worker
+from rota.processes.reloader import WorkerReloader
+from rota.processes.worker import run_worker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class ServedWork:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Development:
+class DevelopmentOptions:
     """Options for development.
 
     Parameters
@@ -49,18 +49,18 @@ class Development:
     parent: Annotated[int | None, Parameter(name="--parent", show=False)] = None
 
 
-USUAL: Final = Development()
+DEFAULT_DEVELOPMENT: Final = DevelopmentOptions()
 DEFAULT_WORK: Final = ServedWork()
 
 
 def worker(
     app: str | None = None,
     *,
-    serves: Annotated[ServedWork, Parameter(name="*")] = DEFAULT_WORK,
+    served_work: Annotated[ServedWork, Parameter(name="*")] = DEFAULT_WORK,
     slots: int | None = None,
     data: Path | None = None,
     config: Path | None = None,
-    development: Annotated[Development, Parameter(name="*")] = USUAL,
+    development: Annotated[DevelopmentOptions, Parameter(name="*")] = DEFAULT_DEVELOPMENT,
 ) -> int:
     """Run a worker: it claims and executes runs of its queues, tenants and kinds.
 
@@ -80,15 +80,21 @@ def worker(
     if development.parent is not None:
         confinement.die_with(development.parent)
     flags = {
-        "worker": {"queues": serves.queue or None, "tenants": serves.tenant or None, "slots": slots}
+        "worker": {
+            "queues": served_work.queue or None,
+            "tenants": served_work.tenant or None,
+            "slots": slots,
+        }
     }
-    settings = settings_for(data=data, config=config, flags=flags)
+    settings = load_settings(data=data, config=config, flags=flags)
     if not development.reload:
-        return asyncio.run(run_worker(settings, app=app, ready=say, write=write_log))
+        return asyncio.run(run_worker(settings, app=app, ready=print_message, write=write_log))
     if app is None:
         raise InvalidInput("--reload", True, "requires an app, as module:attribute")
-    words = [f"--queue={each}" for each in serves.queue or ()]
-    words += [f"--tenant={each}" for each in serves.tenant or ()]
+    words = [f"--queue={each}" for each in served_work.queue or ()]
+    words += [f"--tenant={each}" for each in served_work.tenant or ()]
     given = {"slots": slots, "data": data, "config": config, "parent": os.getpid()}
     words += [f"--{name}={value}" for name, value in given.items() if value is not None]
-    return Reloading(app, [sys.executable, "-m", "rota", "worker", app, *words], say=say).run()
+    return WorkerReloader(
+        app, [sys.executable, "-m", "rota", "worker", app, *words], say=print_message
+    ).run()

@@ -11,10 +11,10 @@ from rota.cli.doctor.findings import Finding, bad, ok, warning
 from rota.config.settings import TraceSettings
 from rota.core.errors import InvalidSetting
 from rota.engine.observability.tracing import OTLP_MEDIA_TYPE, build_collector_url
-from rota.node.traces import headers_of
+from rota.processes.traces import build_headers
 
 CHECK: Final = "traces"
-PATIENCE: Final = 3.0
+REQUEST_TIMEOUT_S: Final = 3.0
 REMEDY: Final = "start the collector or correct traces.endpoint; until then spans are dropped"
 
 
@@ -26,14 +26,14 @@ def check_collector(settings: TraceSettings, environment: Mapping[str, str]) -> 
         yield bad(CHECK, "OpenTelemetry is not installed", "pip install 'rota[otel]'")
         return
     try:
-        headers = headers_of(settings, environment)
+        headers = build_headers(settings, environment)
     except InvalidSetting as error:
         yield bad(CHECK, str(error), "set it in the environment of the Rota processes")
         return
-    yield answer_of(build_collector_url(settings.endpoint), headers)
+    yield check_endpoint(build_collector_url(settings.endpoint), headers)
 
 
-def answer_of(url: str, headers: Mapping[str, str]) -> Finding:
+def check_endpoint(url: str, headers: Mapping[str, str]) -> Finding:
     """Send an empty request: the protobuf message without spans has no bytes."""
     try:
         answer = urllib3.request(
@@ -43,7 +43,7 @@ def answer_of(url: str, headers: Mapping[str, str]) -> Finding:
             headers={**headers, "Content-Type": OTLP_MEDIA_TYPE},
             retries=False,
             redirect=False,
-            timeout=PATIENCE,
+            timeout=REQUEST_TIMEOUT_S,
         )
     except (HTTPError, OSError) as error:
         return warning(CHECK, f"no response from {url}: {type(error).__name__}", REMEDY)

@@ -10,8 +10,8 @@ from rota.cli.doctor.findings import (
     START_WORKER,
     Finding,
     bad,
+    format_count,
     ok,
-    several,
     warning,
 )
 from rota.cli.doctor.roles import check_roles
@@ -28,15 +28,15 @@ from rota.store.pool import DatabaseAccess, open_connection
 from rota.store.schema_migration import is_schema_current
 from rota.store.server_check import check_server, read_database_time
 
-MOST_USED: Final = 0.8
-MIGRATE: Final = "run `rota migrate`"
-LATE: Final = timedelta(seconds=30)
+USED_CONNECTIONS_WARNING: Final = 0.8
+MIGRATE_REMEDY: Final = "run `rota migrate`"
+TICK_LAG_MAX: Final = timedelta(seconds=30)
 LARGEST_TABLES: Final = 5
 
 
 async def check_database(settings: DatabaseSettings) -> AsyncIterator[Finding]:
     """Run the checks that read the database directly."""
-    url = url_of(settings)
+    url = find_url(settings)
     if isinstance(url, Finding):
         yield url
         return
@@ -45,7 +45,7 @@ async def check_database(settings: DatabaseSettings) -> AsyncIterator[Finding]:
             url=url, name="rota doctor", connect_timeout=settings.connect_timeout
         )
         async with open_connection(access) as conn:
-            async for finding in examine(conn, is_embedded=settings.url is None):
+            async for finding in check_connection(conn, is_embedded=settings.url is None):
                 yield finding
     except StoreRefused as error:
         yield bad("database", error.reason, error.remedy)
@@ -54,7 +54,7 @@ async def check_database(settings: DatabaseSettings) -> AsyncIterator[Finding]:
         yield bad("database", str(error), remedy)
 
 
-def url_of(settings: DatabaseSettings) -> str | Finding:
+def find_url(settings: DatabaseSettings) -> str | Finding:
     """Return the URL of the database. A stopped embedded server stays stopped."""
     if settings.url is not None:
         return settings.url
@@ -73,7 +73,7 @@ def url_of(settings: DatabaseSettings) -> str | Finding:
         return bad("database", detail, "run `rota doctor` as the user that runs Rota")
 
 
-async def examine(conn: Connection, *, is_embedded: bool) -> AsyncIterator[Finding]:
+async def check_connection(conn: Connection, *, is_embedded: bool) -> AsyncIterator[Finding]:
     server = await check_server(conn)
     yield ok("database", f"PostgreSQL {server.shown_version} is reachable and durable")
     try:
@@ -82,22 +82,22 @@ async def examine(conn: Connection, *, is_embedded: bool) -> AsyncIterator[Findi
         yield bad("schema", error.reason, error.remedy)
         return
     if not is_current:
-        yield bad("schema", "migrations are missing", MIGRATE)
+        yield bad("schema", "migrations are missing", MIGRATE_REMEDY)
         return
     yield ok("schema", "up to date")
     async for finding in check_roles(conn, is_embedded=is_embedded):
         yield finding
-    yield clock(await read_database_time(conn), times.now())
-    yield await connections(conn)
+    yield check_clock(await read_database_time(conn), times.now())
+    yield await check_connections(conn)
     yield describe_sizes(await metrics_queries.read_table_sizes(conn))
     cluster = await metrics_queries.read_cluster(conn)
     if cluster is not None:
-        for finding in processes(cluster):
+        for finding in check_processes(cluster):
             yield finding
 
 
-def clock(theirs: datetime, ours: datetime) -> Finding:
-    apart = abs(theirs - ours)
+def check_clock(database_now: datetime, local_now: datetime) -> Finding:
+    apart = abs(database_now - local_now)
     detail = f"this machine and the database differ by {to_words(round_to_ms(apart))}"
     remedy = "synchronize both clocks with NTP"
     if apart > CLOCK_OFFSET_LIMIT:
@@ -109,12 +109,12 @@ def round_to_ms(length: timedelta) -> timedelta:
     return timedelta(milliseconds=round(length.total_seconds() * 1000))
 
 
-async def connections(conn: Connection) -> Finding:
+async def check_connections(conn: Connection) -> Finding:
     rows = await metrics_queries.count_connections(conn)
     used = sum(row.number for row in rows)
     maximum = max((row.most for row in rows), default=0)
     detail = f"{used} of {maximum} connections in use"
-    if maximum and used > MOST_USED * maximum:
+    if maximum and used > USED_CONNECTIONS_WARNING * maximum:
         remedy = "raise max_connections, lower api.connections, or run fewer processes"
         return warning("connections", detail, remedy)
     return ok("connections", detail)
@@ -123,11 +123,13 @@ async def connections(conn: Connection) -> Finding:
 def describe_sizes(rows: Sequence[TableSize]) -> Finding:
     """Report the total size of the tables, and the largest ones."""
     total = sum(row.bytes for row in rows)
-    largest = ", ".join(f"{row.relation} {show_bytes(row.bytes)}" for row in rows[:LARGEST_TABLES])
-    return ok("tables", f"{show_bytes(total)} in total; largest: {largest}")
+    largest = ", ".join(
+        f"{row.relation} {format_bytes(row.bytes)}" for row in rows[:LARGEST_TABLES]
+    )
+    return ok("tables", f"{format_bytes(total)} in total; largest: {largest}")
 
 
-def show_bytes(number: int) -> str:
+def format_bytes(number: int) -> str:
     """Format a size with the largest decimal unit that it reaches."""
     for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if number >= size:
@@ -135,24 +137,24 @@ def show_bytes(number: int) -> str:
     return f"{number} bytes"
 
 
-def processes(cluster: ClusterMetrics) -> list[Finding]:
+def check_processes(cluster: ClusterMetrics) -> list[Finding]:
     """Check schedulers, shards, workers and ticks of the whole installation."""
     found = []
     if cluster.schedulers == 0:
         found.append(bad("schedulers", "none running; no job starts on schedule", START_SCHEDULER))
     else:
-        found.append(ok("schedulers", f"{several(cluster.schedulers, 'scheduler')} running"))
+        found.append(ok("schedulers", f"{format_count(cluster.schedulers, 'scheduler')} running"))
         if cluster.shards_unowned:
-            detail = f"{several(cluster.shards_unowned, 'shard')} without a scheduler"
+            detail = f"{format_count(cluster.shards_unowned, 'shard')} without a scheduler"
             remedy = "wait a few seconds; if it persists, check the schedulers' logs"
             found.append(warning("shards", detail, remedy))
     if cluster.workers == 0:
         found.append(bad("workers", "none running; no run starts", START_WORKER))
     else:
-        workers = several(cluster.workers, "worker")
+        workers = format_count(cluster.workers, "worker")
         detail = f"{workers} running, {cluster.busy} of {cluster.slots} slots busy"
         found.append(ok("workers", detail))
-    if cluster.fire_lag > LATE:
+    if cluster.fire_lag > TICK_LAG_MAX:
         detail = f"overdue by up to {to_words(round_to_ms(cluster.fire_lag))}"
         remedy = "start more schedulers, or check the logs of the running ones"
         found.append(bad("ticks", detail, remedy))

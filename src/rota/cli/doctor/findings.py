@@ -8,7 +8,7 @@ START_SCHEDULER: Final = "start one with `rota scheduler`, or everything with `r
 START_WORKER: Final = "start one with `rota worker module:app`, or everything with `rota up`"
 
 
-class Level(StrEnum):
+class FindingLevel(StrEnum):
     OK = "ok"
     WARNING = "warning"
     BAD = "bad"
@@ -16,23 +16,23 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    level: Level
+    level: FindingLevel
     check: str
     detail: str
     remedy: str | None = None
 
 
 def ok(check: str, detail: str) -> Finding:
-    return Finding(level=Level.OK, check=check, detail=detail)
+    return Finding(level=FindingLevel.OK, check=check, detail=detail)
 
 
 def warning(check: str, detail: str, remedy: str) -> Finding:
-    return Finding(level=Level.WARNING, check=check, detail=detail, remedy=remedy)
+    return Finding(level=FindingLevel.WARNING, check=check, detail=detail, remedy=remedy)
 
 
 def bad(check: str, detail: str, remedy: str) -> Finding:
-    return Finding(level=Level.BAD, check=check, detail=detail, remedy=remedy)
+    return Finding(level=FindingLevel.BAD, check=check, detail=detail, remedy=remedy)
 
 
-def several(number: int, thing: str) -> str:
+def format_count(number: int, thing: str) -> str:
     return f"{number} {thing}{'' if number == 1 else 's'}"

@@ -3,16 +3,16 @@
 from collections.abc import AsyncIterator
 from typing import Final
 
-from rota.cli.doctor.findings import Finding, ok, several, warning
+from rota.cli.doctor.findings import Finding, format_count, ok, warning
 from rota.store.driver import Connection
 from rota.store.roles import Login, describe_login, read_worker_logins
 
 CHECK: Final = "roles"
-RESTART: Final = "stop all Rota processes; the next start replaces the login"
-OWNER_LOGIN: Final = (
+RESTART_REMEDY: Final = "stop all Rota processes; the next start replaces the login"
+OWNER_LOGIN_REMEDY: Final = (
     "use a login that owns the database and is not a superuser (docs/howto/database.md)"
 )
-WORKER_LOGIN: Final = (
+WORKER_LOGIN_REMEDY: Final = (
     "run `create role … login bypassrls password '…' in role rota_worker`, and use it for workers "
     "(docs/howto/database.md)"
 )
@@ -24,7 +24,7 @@ async def check_roles(conn: Connection, *, is_embedded: bool) -> AsyncIterator[F
     is_well = True
     if login.is_superuser:
         is_well = False
-        remedy = RESTART if is_embedded else OWNER_LOGIN
+        remedy = RESTART_REMEDY if is_embedded else OWNER_LOGIN_REMEDY
         yield warning(CHECK, f"login {login.name} is a superuser of the server", remedy)
     if not (login.is_superuser or login.is_owner or login.bypasses_policies):
         is_well = False
@@ -36,14 +36,14 @@ async def check_roles(conn: Connection, *, is_embedded: bool) -> AsyncIterator[F
             if each.is_owner or each.is_superuser:
                 is_well = False
                 rights = "a superuser" if each.is_superuser else "the owner of the schema"
-                opened = several(each.connections, "connection")
+                opened = format_count(each.connections, "connection")
                 detail = f"workers use {opened} as {each.name}, {rights}"
-                yield warning(CHECK, detail, WORKER_LOGIN)
+                yield warning(CHECK, detail, WORKER_LOGIN_REMEDY)
     if is_well:
-        yield ok(CHECK, f"login {login.name} is {describe(login)}")
+        yield ok(CHECK, f"login {login.name} is {describe_rights(login)}")
 
 
-def describe(login: Login) -> str:
+def describe_rights(login: Login) -> str:
     if login.is_owner:
         return "the owner of the schema and not a superuser"
     if not login.member_of:

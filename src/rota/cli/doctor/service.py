@@ -11,12 +11,12 @@ from rota.cli.doctor.findings import (
     START_WORKER,
     Finding,
     bad,
+    format_count,
     ok,
-    several,
     warning,
 )
-from rota.cli.listing import Most, gather
-from rota.cli.output import sentence
+from rota.cli.output import describe_error
+from rota.cli.pagination import ListLimit, list_rows
 from rota.core.errors import RotaError
 from rota.core.kind_remedies import group_by_remedy
 from rota.core.tenancy import EVERY_TENANT
@@ -25,11 +25,11 @@ from rota.core.time.durations import to_words
 from rota.sdk.client import Client
 from rota.sdk.client.errors import ApiError, Unreachable
 
-SOON: Final = timedelta(days=14)
-WAITING_LONG: Final = timedelta(minutes=5)
-JOBS: Final = 1000
+EXPIRY_WARNING: Final = timedelta(days=14)
+WAIT_WARNING: Final = timedelta(minutes=5)
+JOBS_MAX: Final = 1000
 TENANTS_MAX: Final = 1000
-SHOWN: Final = 5
+SHOWN_MAX: Final = 5
 
 
 def check_service(client: Client, *, with_processes: bool) -> Iterator[Finding]:
@@ -38,41 +38,41 @@ def check_service(client: Client, *, with_processes: bool) -> Iterator[Finding]:
         client.get_readiness()
         who = client.get_whoami()
     except (ApiError, Unreachable) as error:
-        yield unwell(client, error)
+        yield describe_api_error(client, error)
         return
     except RotaError as error:
-        yield bad("api", sentence(error), "set the address of the API with --url or ROTA_URL")
+        yield bad("api", describe_error(error), "set the address of the API with --url or ROTA_URL")
         return
     identity = f'authenticated as "{who.name}", tenant {who.tenant}, role {who.role}'
     yield ok("api", f"{client.url}: {identity}")
-    yield from expiry(who)
+    yield from check_expiry(who)
     workers = list(client.list_workers().items)
     if with_processes:
-        yield from processes(client, workers)
+        yield from check_processes(client, workers)
     own = [each for each in workers if serves(each, who.tenant)]
-    yield from queues(client, own)
-    yield from kinds(client, own)
+    yield from check_queues(client, own)
+    yield from check_kinds(client, own)
     if who.role == "platform":
-        yield from tenants(client, workers)
-    yield dead(client)
+        yield from check_tenants(client, workers)
+    yield check_dead_letters(client)
 
 
 def serves(worker: Any, tenant: str) -> bool:
     return tenant in worker.tenants or EVERY_TENANT in worker.tenants
 
 
-def tenants(client: Client, workers: list[Any]) -> Iterator[Finding]:
+def check_tenants(client: Client, workers: list[Any]) -> Iterator[Finding]:
     """Find tenants that no worker serves, among the first tenants."""
-    found = gather(client.list_tenants, most=Most(limit=TENANTS_MAX)).rows
+    found = list_rows(client.list_tenants, row_limit=ListLimit(limit=TENANTS_MAX)).rows
     alone = [each.name for each in found if not any(serves(one, each.name) for one in workers)]
     if not alone or not workers:
         return
-    unserved = ", ".join(islice(alone, SHOWN)) + (", …" if len(alone) > SHOWN else "")
+    unserved = ", ".join(islice(alone, SHOWN_MAX)) + (", …" if len(alone) > SHOWN_MAX else "")
     remedy = f"add them to worker.tenants, or start `rota worker --tenant {alone[0]}`"
     yield warning("tenants", f"no worker serves {unserved}", remedy)
 
 
-def unwell(client: Client, error: ApiError | Unreachable) -> Finding:
+def describe_api_error(client: Client, error: ApiError | Unreachable) -> Finding:
     if isinstance(error, Unreachable):
         source = "" if error.address is None else f" ({error.address.describe('--url')})"
         detail = f"cannot reach {client.url}{source}: {error.reason}"
@@ -82,50 +82,50 @@ def unwell(client: Client, error: ApiError | Unreachable) -> Finding:
         detail = f"{client.url} rejects the key: {error.detail}"
         return bad("api", detail, "set a valid key with --key-file or ROTA_API_KEY")
     remedy = "check the log of the API; the database may be unreachable"
-    return bad("api", f"{client.url}: {sentence(error)}", remedy)
+    return bad("api", f"{client.url}: {describe_error(error)}", remedy)
 
 
-def expiry(who: Any) -> Iterator[Finding]:
+def check_expiry(who: Any) -> Iterator[Finding]:
     remedy = "run `rota keys create`, or `rota keys renew-admin` for the bootstrap admin key"
     if who.expires_at is None:
         yield warning("key", f'key "{who.name}" never expires', remedy)
         return
     left = moments.parse(who.expires_at) - times.now()
-    if left < SOON:
-        yield warning("key", f'key "{who.name}" expires in {times.short(left)}', remedy)
+    if left < EXPIRY_WARNING:
+        yield warning("key", f'key "{who.name}" expires in {times.format_length(left)}', remedy)
 
 
-def processes(client: Client, workers: list[Any]) -> Iterator[Finding]:
+def check_processes(client: Client, workers: list[Any]) -> Iterator[Finding]:
     schedulers = client.list_schedulers().items
     if schedulers:
-        yield ok("schedulers", f"{several(len(schedulers), 'scheduler')} running")
+        yield ok("schedulers", f"{format_count(len(schedulers), 'scheduler')} running")
     else:
         yield bad("schedulers", "none running; no job starts on schedule", START_SCHEDULER)
     if workers:
-        yield ok("workers", f"{several(len(workers), 'worker')} running")
+        yield ok("workers", f"{format_count(len(workers), 'worker')} running")
     else:
         yield bad("workers", "none running; no run starts", START_WORKER)
     unowned = sum(each.scheduler is None for each in client.list_shards().items)
     if unowned:
         remedy = "wait a few seconds; if it persists, check the schedulers' logs"
-        yield warning("shards", f"{several(unowned, 'shard')} without a scheduler", remedy)
+        yield warning("shards", f"{format_count(unowned, 'shard')} without a scheduler", remedy)
 
 
-def queues(client: Client, workers: list[Any]) -> Iterator[Finding]:
+def check_queues(client: Client, workers: list[Any]) -> Iterator[Finding]:
     served = {name for worker in workers for name in worker.queues}
     wrong = False
     for queue in client.list_queues().items:
-        for finding in queue_findings(queue, served):
+        for finding in check_queue(queue, served):
             wrong = True
             yield finding
     if not wrong:
         yield ok("queues", "no run has waited for long")
 
 
-def queue_findings(queue: Any, served: set[str]) -> Iterator[Finding]:
+def check_queue(queue: Any, served: set[str]) -> Iterator[Finding]:
     if not queue.waiting:
         return
-    waiting = f"{several(queue.waiting, 'run')} in queue {queue.name}"
+    waiting = f"{format_count(queue.waiting, 'run')} in queue {queue.name}"
     if queue.name not in served:
         remedy = f"start one with `rota worker --queue {queue.name}`"
         yield bad("queues", f"no worker serves {waiting}", remedy)
@@ -136,29 +136,31 @@ def queue_findings(queue: Any, served: set[str]) -> Iterator[Finding]:
         return
     since = queue.oldest_waiting_since
     waited = timedelta(0) if since is None else times.now() - moments.parse(since)
-    if waited > WAITING_LONG:
+    if waited > WAIT_WARNING:
         remedy = f"run `rota runs list --queue {queue.name} --status queued`, then `rota why RUN`"
-        yield warning("queues", f"{waiting}, the oldest for {times.short(waited)}", remedy)
+        yield warning("queues", f"{waiting}, the oldest for {times.format_length(waited)}", remedy)
 
 
-def kinds(client: Client, workers: list[Any]) -> Iterator[Finding]:
+def check_kinds(client: Client, workers: list[Any]) -> Iterator[Finding]:
     """Find kinds of active jobs that no worker serves, among the newest jobs."""
     served = {name for worker in workers for name in worker.kinds}
-    jobs = gather(client.list_jobs, most=Most(limit=JOBS), status=["active", "pending"]).rows
+    jobs = list_rows(
+        client.list_jobs, row_limit=ListLimit(limit=JOBS_MAX), status=["active", "pending"]
+    ).rows
     alone = sorted({job.kind for job in jobs} - served)
     if not alone:
         yield ok("kinds", "workers serve the kinds of all active jobs")
         return
     payloads = {kind: [job.payload for job in jobs if job.kind == kind] for kind in alone}
     for remedy, named in group_by_remedy(payloads).items():
-        unserved = ", ".join(islice(named, SHOWN)) + (", …" if len(named) > SHOWN else "")
+        unserved = ", ".join(islice(named, SHOWN_MAX)) + (", …" if len(named) > SHOWN_MAX else "")
         yield warning("kinds", f"no worker serves {unserved}", remedy)
 
 
-def dead(client: Client) -> Finding:
+def check_dead_letters(client: Client) -> Finding:
     groups = client.list_dead_groups(limit=200).items
     number = sum(group.count for group in groups)
     if not number:
         return ok("dead letters", f"none in the last {to_words(timedelta(days=30))}")
-    detail = f"{several(number, 'dead letter')} to review"
+    detail = f"{format_count(number, 'dead letter')} to review"
     return warning("dead letters", detail, "group them by error with `rota dead groups`")

@@ -35,7 +35,7 @@ class BatchMember(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventBatch:
-    """An open event batch, a run at `compute_due_at`. `filled` has one bit per matched pattern."""
+    """An open event batch, a run at `due_at`. `filled` has one bit per matched pattern."""
 
     run_id: UUID
     opened_at: datetime

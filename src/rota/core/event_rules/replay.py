@@ -22,7 +22,7 @@ REPLAY_EVENTS_MAX: Final = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayFilter:
-    """`since` and `until` (exclusive) filter by arrival time; `find_job_id` matches one job only."""
+    """`since` and `until` (exclusive) filter by arrival time; `job_id` matches one job only."""
 
     type: str | None = None
     source: str | None = None

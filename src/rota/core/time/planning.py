@@ -3,7 +3,7 @@
 Applies the run cap, the calendars and the jitter to the nominal ticks (schedule.py). The search
 starts from a stored cursor, the nominal time of the last decided tick, and never from the clock. So
 it gives the same result at any time and on any node. The cursor after a tick is that tick's `at`,
-regardless of its `compute_due_at`.
+regardless of its `due_at`.
 
 - skip: ticks in a blackout are dropped; the result is the next tick after it.
 - defer: the last tick in a blackout replaces all of them and is due at its end. The last one, so
@@ -46,7 +46,7 @@ class SkippedTicks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTick:
-    """A tick that starts at `compute_due_at`. `tick` is its identity and the next cursor."""
+    """A tick that starts at `due_at`. `tick` is its identity and the next cursor."""
 
     tick: Tick
     due_at: datetime

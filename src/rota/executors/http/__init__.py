@@ -10,7 +10,13 @@ webhook     runs one attempt of a signed POST through the HTTP executor
 """
 
 from rota.executors.http.executor import HttpExecutor
-from rota.executors.http.guard import Guard
-from rota.executors.http.webhook import Signing, WebhookExecutor, signing
+from rota.executors.http.guard import TargetGuard
+from rota.executors.http.webhook import WebhookExecutor, WebhookSigning, build_webhook_signing
 
-__all__ = ["Guard", "HttpExecutor", "Signing", "WebhookExecutor", "signing"]
+__all__ = [
+    "TargetGuard",
+    "HttpExecutor",
+    "WebhookSigning",
+    "WebhookExecutor",
+    "build_webhook_signing",
+]

@@ -25,26 +25,26 @@ from rota.core.kind_descriptions import TaskDescription
 from rota.core.outcome import Failed, Failure, Outcome
 from rota.core.tenancy import DEFAULT_TENANT, DEFAULT_TENANTS, is_open_to
 from rota.core.time import moments
-from rota.executors.http.answer import Answer, Body, clip
-from rota.executors.http.connecting import Lookup, SystemLookup, TargetRefused, open_session
-from rota.executors.http.guard import Guard
-from rota.executors.http.spec import Request, read_request
-from rota.executors.http.target import Target, redirected
+from rota.executors.http.guard import TargetGuard
+from rota.executors.http.guarded_client import Lookup, SystemLookup, TargetRefused, open_session
+from rota.executors.http.response import HttpResponse, ResponseBody, clip_text
+from rota.executors.http.spec import HttpRequest, read_request
+from rota.executors.http.target import HttpTarget, resolve_redirect
 
 KIND = "http"
-CONNECTING = 5.0
+TCP_CONNECT_TIMEOUT_S = 5.0
 # Includes the DNS lookup and the TLS handshake, unlike CONNECTING.
-CONNECTED = 15.0
-FIRST_BYTE = 30.0
-LONGEST_FIRST_BYTE = 300.0
-MOVED = frozenset({301, 302, 303, 307, 308})
+CONNECT_TIMEOUT_S = 15.0
+FIRST_BYTE_TIMEOUT_S = 30.0
+FIRST_BYTE_TIMEOUT_MAX_S = 300.0
+REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 # Payload headers that are sent to another origin after a redirect: none can hold a credential.
-HARMLESS = frozenset({"accept", "accept-language", "content-type"})
-LONGEST_MESSAGE = 2048
-TRACE_CONTEXT = frozenset({"traceparent", "tracestate"})
+CROSS_ORIGIN_HEADERS = frozenset({"accept", "accept-language", "content-type"})
+FAILURE_MESSAGE_MAX_BYTES = 2048
+TRACE_HEADERS = frozenset({"traceparent", "tracestate"})
 
 
-class Abandoned(Exception):
+class RedirectRefused(Exception):
     """Raised for a redirect that is not followed; carries the failure to report."""
 
     def __init__(self, type_: str, message: str) -> None:
@@ -64,13 +64,13 @@ class HttpExecutor:
     def __init__(
         self,
         *,
-        guard: Guard | None = None,
+        guard: TargetGuard | None = None,
         guard_tenants: Sequence[str] = DEFAULT_TENANTS,
         lookup: Lookup | None = None,
     ) -> None:
-        self._guard = guard or Guard()
+        self._guard = guard or TargetGuard()
         self._guard_tenants = guard_tenants
-        self._closed_guard = self._guard.closed()
+        self._closed_guard = self._guard.without_exceptions()
         self._given_lookup = lookup
         self._system_lookup: SystemLookup | None = None
         self._session: ClientSession | None = None
@@ -91,16 +91,16 @@ class HttpExecutor:
         """Return whether the operator's exceptions apply to this tenant."""
         return is_open_to(self._guard_tenants, tenant)
 
-    def read(self, kind: str, payload: Any) -> Request:
+    def read(self, kind: str, payload: Any) -> HttpRequest:
         return self.read_for(DEFAULT_TENANT, kind, payload)
 
-    def read_for(self, tenant: str, kind: str, payload: Any) -> Request:
+    def read_for(self, tenant: str, kind: str, payload: Any) -> HttpRequest:
         if kind != KIND:
             raise InvalidInput("kind", kind, f"expected {KIND}")
         return replace(read_request(payload), is_trusted=self.trusts(tenant))
 
-    def target_of(self, spec: Request) -> str:
-        return spec.target.place
+    def target_of(self, spec: HttpRequest) -> str:
+        return spec.target.host_and_port
 
     async def open(self) -> None:
         lookup = self._given_lookup
@@ -116,55 +116,63 @@ class HttpExecutor:
         if self._system_lookup is not None:
             self._system_lookup.close()
 
-    async def run(self, spec: Request, context: AttemptContext) -> Outcome:
+    async def run(self, spec: HttpRequest, context: AttemptContext) -> Outcome:
         hops = [spec.target]
         try:
-            async with asyncio.timeout(seconds(spec.timeout)):
+            async with asyncio.timeout(to_seconds(spec.timeout)):
                 return await self._follow(spec, hops, context)
         except TargetRefused as refused:
             # The same text whether or not the operator allowed the target for other tenants.
             more = "" if spec.is_trusted else ", and for this tenant with http_allow_tenants"
-            return failed("target refused", f"{refused}{more}", final=True)
-        except Abandoned as abandoned:
-            return failed(abandoned.type, str(abandoned), final=True)
+            return build_failed("target refused", f"{refused}{more}", final=True)
+        except RedirectRefused as abandoned:
+            return build_failed(abandoned.type, str(abandoned), final=True)
         except InvalidInput as invalid:  # only the location of a redirect is parsed here
-            return failed("bad redirect", str(invalid), final=True)
+            return build_failed("bad redirect", str(invalid), final=True)
         except (ClientError, OSError) as error:
             # After a redirect, the first target has answered.
             reached = len(hops) > 1
-            return failed(kind_of(error), describe(spec, error), final=False, reached=reached)
+            return build_failed(
+                classify_error(error), describe_error(spec, error), final=False, reached=reached
+            )
 
-    async def _follow(self, spec: Request, hops: list[Target], context: AttemptContext) -> Outcome:
+    async def _follow(
+        self, spec: HttpRequest, hops: list[HttpTarget], context: AttemptContext
+    ) -> Outcome:
         target, method, body = spec.target, spec.method, spec.body
         headers = dict(spec.headers)
         for hop in range(spec.redirects + 1):
             answer = await self._send(spec, target, method, body, self._add_own(headers, context))
-            note = f"{method} {target.shown} answered {answer.status}, {answer.body.size} bytes\n"
+            note = f"{method} {target.display_url} answered {answer.status}, {answer.body.size} bytes\n"
             context.write(Stream.ROTA, note.encode())
-            if answer.status not in MOVED or answer.status in spec.ok or hop == spec.redirects:
+            if (
+                answer.status not in REDIRECT_STATUSES
+                or answer.status in spec.ok
+                or hop == spec.redirects
+            ):
                 break
-            source, target = target, next_target(target, answer)
+            source, target = target, find_redirect_target(target, answer)
             hops.append(target)
             if target.origin != source.origin:
-                headers = {n: v for n, v in headers.items() if n.lower() in HARMLESS}
+                headers = {n: v for n, v in headers.items() if n.lower() in CROSS_ORIGIN_HEADERS}
             if answer.status == 303 or (answer.status in {301, 302} and method == "POST"):
                 method, body = ("HEAD" if method == "HEAD" else "GET"), None
-        outcome = answer.settle(spec, target.shown)
+        outcome = answer.to_outcome(spec, target.display_url)
         if isinstance(outcome, Failed) and len(hops) > 1:
             return replace(outcome, reached=True)
         return outcome
 
     async def _send(
         self,
-        spec: Request,
-        target: Target,
+        spec: HttpRequest,
+        target: HttpTarget,
         method: str,
         body: bytes | None,
         headers: Mapping[str, str],
-    ) -> Answer:
+    ) -> HttpResponse:
         guard = self._guard if spec.is_trusted else self._closed_guard
         session = self._session if spec.is_trusted else self._closed_session
-        if refusal := guard.judge_target(target):
+        if refusal := guard.check_target(target):
             raise TargetRefused(refusal)
         if session is None:
             raise RuntimeError("call open() before the first run")
@@ -174,14 +182,14 @@ class HttpExecutor:
             data=body,
             headers=headers,
             allow_redirects=False,
-            timeout=limits(spec),
+            timeout=build_client_timeout(spec),
         ) as response:
-            return await read_answer(response, spec.max_body)
+            return await read_response(response, spec.max_body)
 
     def _add_own(self, headers: Mapping[str, str], context: AttemptContext) -> dict[str, str]:
         """Add the headers that Rota sets to those of the payload."""
         if context.traceparent is not None:
-            others = {n: v for n, v in headers.items() if n.lower() not in TRACE_CONTEXT}
+            others = {n: v for n, v in headers.items() if n.lower() not in TRACE_HEADERS}
             headers = {**others, "Traceparent": context.traceparent}
         return {
             **headers,
@@ -195,21 +203,28 @@ class HttpExecutor:
         }
 
 
-def seconds(length: timedelta | None) -> float | None:
+def to_seconds(length: timedelta | None) -> float | None:
     return None if length is None else length.total_seconds()
 
 
-def limits(spec: Request) -> Limits:
+def build_client_timeout(spec: HttpRequest) -> Limits:
     """Return the client's timeouts; a longer `timeout` also allows a later first byte."""
-    first_byte = min(max(FIRST_BYTE, seconds(spec.timeout) or 0), LONGEST_FIRST_BYTE)
-    return Limits(total=None, connect=CONNECTED, sock_connect=CONNECTING, sock_read=first_byte)
+    first_byte = min(
+        max(FIRST_BYTE_TIMEOUT_S, to_seconds(spec.timeout) or 0), FIRST_BYTE_TIMEOUT_MAX_S
+    )
+    return Limits(
+        total=None,
+        connect=CONNECT_TIMEOUT_S,
+        sock_connect=TCP_CONNECT_TIMEOUT_S,
+        sock_read=first_byte,
+    )
 
 
-async def read_answer(response: ClientResponse, limit: int) -> Answer:
+async def read_response(response: ClientResponse, limit: int) -> HttpResponse:
     encoding = response.headers.get("Content-Encoding", "").strip().lower()
-    body = Body(encoding=encoding)
+    body = ResponseBody(encoding=encoding)
     await body.read(response.content.iter_any(), limit)
-    return Answer(
+    return HttpResponse(
         status=response.status,
         headers={name.lower(): value for name, value in response.headers.items()},
         charset=response.charset or "utf-8",
@@ -217,17 +232,21 @@ async def read_answer(response: ClientResponse, limit: int) -> Answer:
     )
 
 
-def next_target(source: Target, answer: Answer) -> Target:
+def find_redirect_target(source: HttpTarget, answer: HttpResponse) -> HttpTarget:
     location = answer.headers.get("location")
     if location is None:
-        raise Abandoned(f"http {answer.status}", f"{source.shown} redirects without a Location")
-    target = redirected(source, location)
+        raise RedirectRefused(
+            f"http {answer.status}", f"{source.display_url} redirects without a Location"
+        )
+    target = resolve_redirect(source, location)
     if source.scheme == "https" and target.scheme == "http":
-        raise Abandoned("insecure redirect", f"{source.shown} redirects from https to http")
+        raise RedirectRefused(
+            "insecure redirect", f"{source.display_url} redirects from https to http"
+        )
     return target
 
 
-def kind_of(error: BaseException) -> str:
+def classify_error(error: BaseException) -> str:
     if isinstance(error, TimeoutError):
         return "timeout"
     if isinstance(error, ClientConnectorDNSError):
@@ -237,13 +256,13 @@ def kind_of(error: BaseException) -> str:
     return "network"
 
 
-def describe(spec: Request, error: BaseException) -> str:
+def describe_error(spec: HttpRequest, error: BaseException) -> str:
     reason = str(error) or (
         "no response in time" if isinstance(error, TimeoutError) else repr(error)
     )
-    return f"{spec.method} {spec.target.shown}: {reason}"
+    return f"{spec.method} {spec.target.display_url}: {reason}"
 
 
-def failed(type_: str, message: str, *, final: bool, reached: bool | None = None) -> Failed:
-    failure = Failure(type=type_, message=clip(message, LONGEST_MESSAGE))
+def build_failed(type_: str, message: str, *, final: bool, reached: bool | None = None) -> Failed:
+    failure = Failure(type=type_, message=clip_text(message, FAILURE_MESSAGE_MAX_BYTES))
     return Failed(failure=failure, final=final, reached=reached)

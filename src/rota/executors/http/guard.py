@@ -16,26 +16,26 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from rota.core.errors import InvalidSetting
-from rota.executors.http.target import Address, Target
+from rota.executors.http.target import Address, HttpTarget
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-USUAL_PORTS = frozenset({80, 443, 8080, 8443})
+DEFAULT_PORTS = frozenset({80, 443, 8080, 8443})
 
 
-def networks(*texts: str) -> tuple[Network, ...]:
+def parse_networks(*texts: str) -> tuple[Network, ...]:
     return tuple(ipaddress.ip_network(text) for text in texts)
 
 
 # Metadata services of the clouds, which serve credentials. One has an address that looks public.
-METADATA = networks(
+METADATA_NETWORKS = parse_networks(
     "169.254.0.0/16", "168.63.129.16/32", "100.100.100.200/32", "192.0.0.192/32", "fe80::/10"
-) + networks("fd00:ec2::254/128", "fd20:ce::254/128")
+) + parse_networks("fd00:ec2::254/128", "fd20:ce::254/128")
 METADATA_NAMES = frozenset({"metadata.google.internal", "metadata.goog", "instance-data"})
 
 # Networks that are not public. Listed instead of using `is_global`, whose result depends on the
 # version of Python.
-DENIED_V4 = METADATA + networks(
+DENIED_V4 = METADATA_NETWORKS + parse_networks(
     *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "172.16.0.0/12"),
     *("192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15"),
     *("198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
@@ -43,11 +43,11 @@ DENIED_V4 = METADATA + networks(
 # Public IPv6 is global unicast without the ranges that lead to IPv4 or nowhere: Teredo and other
 # protocols, documentation, 6to4. Mapped IPv4 (::ffff:…, 64:ff9b::…) is outside global unicast.
 GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
-DENIED_V6 = networks("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
+DENIED_V6 = parse_networks("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class TargetRefusal:
     """Why a target may not be reached, and which setting would allow it."""
 
     reason: str
@@ -58,7 +58,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Guard:
+class TargetGuard:
     """Decides whether a target or an address may be reached. Opens no connections."""
 
     allow_networks: Sequence[str] = ()
@@ -69,8 +69,12 @@ class Guard:
     _denied: tuple[Network, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_allowed", parsed("allow_networks", self.allow_networks))
-        object.__setattr__(self, "_denied", parsed("deny_networks", self.deny_networks))
+        object.__setattr__(
+            self, "_allowed", parse_network_setting("allow_networks", self.allow_networks)
+        )
+        object.__setattr__(
+            self, "_denied", parse_network_setting("deny_networks", self.deny_networks)
+        )
         for host in self.allow_hosts:
             if host != host.lower().strip() or not host.strip(".") or "*" in host:
                 wanted = "expected a lower-case name, or .example.org for all names below it"
@@ -80,56 +84,62 @@ class Guard:
                 wanted = "expected a port from 1 to 65535"
                 raise InvalidSetting("executors.http_allow_ports", port, wanted)
 
-    def judge_target(self, target: Target) -> Refusal | None:
+    def check_target(self, target: HttpTarget) -> TargetRefusal | None:
         """Check what is known before the name is resolved."""
-        if target.port not in USUAL_PORTS and target.port not in self.allow_ports:
+        if target.port not in DEFAULT_PORTS and target.port not in self.allow_ports:
             way = f"the operator may allow it with http_allow_ports = [{target.port}]"
-            return Refusal(reason=f"port {target.port} is not open to jobs", remedy=way)
+            return TargetRefusal(reason=f"port {target.port} is not open to jobs", remedy=way)
         if target.address is not None:
-            return self.judge_address(target.address)
+            return self.check_address(target.address)
         if target.host in METADATA_NAMES:
             way = "it serves this machine's credentials and cannot be allowed by name"
-            return Refusal(reason=f"{target.host} is not open to jobs", remedy=way)
-        if not self.trusts(target.host) and is_local(target.host):
+            return TargetRefusal(reason=f"{target.host} is not open to jobs", remedy=way)
+        if not self.is_trusted_host(target.host) and is_local(target.host):
             way = f'the operator may allow it with http_allow_hosts = ["{target.host}"]'
-            return Refusal(reason=f"{target.host} is a name of this machine", remedy=way)
+            return TargetRefusal(reason=f"{target.host} is a name of this machine", remedy=way)
         return None
 
-    def judge_address(self, address: Address, host: str | None = None) -> Refusal | None:
+    def check_address(self, address: Address, host: str | None = None) -> TargetRefusal | None:
         """Check an address; `host` is the name that resolved to it, if any."""
         if contains(self._denied, address):
             way = "this worker denies it with http_deny_networks"
-            return Refusal(reason=f"{address} is not open to jobs", remedy=way)
+            return TargetRefusal(reason=f"{address} is not open to jobs", remedy=way)
         if contains(self._allowed, address):
             return None
-        if host is not None and self.trusts(host) and not contains(METADATA, address):
+        if (
+            host is not None
+            and self.is_trusted_host(host)
+            and not contains(METADATA_NETWORKS, address)
+        ):
             return None
         if is_public(address):
             return None
         where = f"{host} is at {address}, which" if host else f"{address}"
-        return Refusal(reason=f"{where} is not a public address", remedy=remedy(address, host))
+        return TargetRefusal(
+            reason=f"{where} is not a public address", remedy=describe_remedy(address, host)
+        )
 
-    def closed(self) -> "Guard":
+    def without_exceptions(self) -> "TargetGuard":
         """Return a guard without the operator's exceptions; denied networks stay denied."""
-        return Guard(deny_networks=self.deny_networks)
+        return TargetGuard(deny_networks=self.deny_networks)
 
-    def trusts(self, host: str) -> bool:
+    def is_trusted_host(self, host: str) -> bool:
         return any(
             host == name or (name.startswith(".") and host.endswith(name))
             for name in self.allow_hosts
         )
 
 
-def parsed(name: str, texts: Iterable[str]) -> tuple[Network, ...]:
+def parse_network_setting(name: str, texts: Iterable[str]) -> tuple[Network, ...]:
     try:
-        return networks(*texts)
+        return parse_networks(*texts)
     except ValueError:
         wanted = "expected networks such as 10.1.0.0/16 or fd00::/8, without host bits"
         raise InvalidSetting(f"executors.http_{name}", list(texts), wanted) from None
 
 
-def contains(among: Iterable[Network], address: Address) -> bool:
-    return any(address in network for network in among)
+def contains(networks: Iterable[Network], address: Address) -> bool:
+    return any(address in network for network in networks)
 
 
 def is_public(address: Address) -> bool:
@@ -139,9 +149,9 @@ def is_public(address: Address) -> bool:
     return address in GLOBAL_V6 and not address.scope_id and not contains(DENIED_V6, address)
 
 
-def remedy(address: Address, host: str | None) -> str:
+def describe_remedy(address: Address, host: str | None) -> str:
     way = f'http_allow_networks = ["{address}/{address.max_prefixlen}"]'
-    if host is not None and not contains(METADATA, address):
+    if host is not None and not contains(METADATA_NETWORKS, address):
         way = f'http_allow_hosts = ["{host}"] or {way}'
     return f"the operator may allow it with {way}"
 

@@ -15,17 +15,17 @@ from rota.contract.payloads.http import HttpPayload
 from rota.contract.payloads.reader import read_payload
 from rota.core.errors import InvalidInput
 from rota.core.time import durations
-from rota.executors.http.target import Target, read_target
+from rota.executors.http.target import HttpTarget, read_target
 
-MOST_HEADER_BYTES: Final = 8 * 1024
-MOST_SENT: Final = 256 * 1024
-SHORTEST_TIMEOUT: Final = timedelta(milliseconds=100)
-LONGEST_TIMEOUT: Final = timedelta(hours=24)
+HEADERS_MAX_BYTES: Final = 8 * 1024
+REQUEST_BODY_MAX_BYTES: Final = 256 * 1024
+TIMEOUT_MIN: Final = timedelta(milliseconds=100)
+TIMEOUT_MAX: Final = timedelta(hours=24)
 
-NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}", re.ASCII)
-VALUE = re.compile(r"[\t -~\x80-\xff]*")
+HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}", re.ASCII)
+HEADER_VALUE = re.compile(r"[\t -~\x80-\xff]*")
 # Connection headers belong to the HTTP client; Rota's guarantees rest on the others.
-OURS = re.compile(
+RESERVED_HEADERS = re.compile(
     r"host|connection|keep-alive|transfer-encoding|content-length|te|trailer|upgrade|expect"
     r"|accept-encoding|proxy-.*|idempotency-key|rota-.*|user-agent",
     re.ASCII,
@@ -33,11 +33,11 @@ OURS = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class HttpRequest:
     """A request to send; `ok` are the statuses that count as success."""
 
     method: str
-    target: Target
+    target: HttpTarget
     headers: Mapping[str, str]
     body: bytes | None
     timeout: timedelta | None
@@ -48,18 +48,18 @@ class Request:
     is_trusted: bool = True
 
 
-def read_request(payload: object) -> Request:
+def read_request(payload: object) -> HttpRequest:
     example = '{"url": "https://example.org/"}'
     return build_request(read_payload(HttpPayload, payload, example=example))
 
 
-def build_request(payload: HttpPayload) -> Request:
+def build_request(payload: HttpPayload) -> HttpRequest:
     body, type_ = _encode_body(payload.body)
     headers = dict(payload.headers)
     _check_headers(headers)
     if type_ is not None and not any(name.lower() == "content-type" for name in headers):
         headers["Content-Type"] = type_
-    return Request(
+    return HttpRequest(
         method=payload.method,
         target=read_target(payload.url),
         headers=headers,
@@ -73,14 +73,14 @@ def build_request(payload: HttpPayload) -> Request:
 
 def _check_headers(headers: Mapping[str, str]) -> None:
     for name, text in headers.items():
-        if NAME.fullmatch(name) is None:
+        if HEADER_NAME.fullmatch(name) is None:
             raise InvalidInput("headers", name, "expected a header name of letters, digits and -")
-        if OURS.fullmatch(name.lower()):
+        if RESERVED_HEADERS.fullmatch(name.lower()):
             raise InvalidInput("headers", name, "Rota sets this header; remove it")
-        if VALUE.fullmatch(text) is None:
+        if HEADER_VALUE.fullmatch(text) is None:
             raise InvalidInput(f"headers.{name}", text, "expected one line of Latin-1 text")
-    if sum(len(name) + len(text) + 4 for name, text in headers.items()) > MOST_HEADER_BYTES:
-        wanted = f"all headers together must be at most {MOST_HEADER_BYTES} bytes"
+    if sum(len(name) + len(text) + 4 for name, text in headers.items()) > HEADERS_MAX_BYTES:
+        wanted = f"all headers together must be at most {HEADERS_MAX_BYTES} bytes"
         raise InvalidInput("headers", sorted(headers), wanted)
     if len({name.lower() for name in headers}) < len(headers):
         raise InvalidInput("headers", sorted(headers), "each name must occur once, in any case")
@@ -90,7 +90,7 @@ def _encode_body(body: str | dict[str, Any] | list[Any] | None) -> tuple[bytes |
     """Return the bytes to send and their content type."""
     if body is None:
         return None, None
-    wanted = f"expected text, or a JSON object or list, of at most {MOST_SENT} bytes"
+    wanted = f"expected text, or a JSON object or list, of at most {REQUEST_BODY_MAX_BYTES} bytes"
     try:
         if isinstance(body, str):
             encoded, type_ = body.encode(), "text/plain; charset=utf-8"
@@ -99,7 +99,7 @@ def _encode_body(body: str | dict[str, Any] | list[Any] | None) -> tuple[bytes |
             encoded, type_ = text.encode(), "application/json"
     except (TypeError, ValueError, RecursionError):
         raise InvalidInput("body", body, wanted) from None
-    if len(encoded) > MOST_SENT:
+    if len(encoded) > REQUEST_BODY_MAX_BYTES:
         raise InvalidInput("body", body, wanted)
     return encoded, type_
 
@@ -107,7 +107,7 @@ def _encode_body(body: str | dict[str, Any] | list[Any] | None) -> tuple[bytes |
 def _parse_timeout(text: str | None) -> timedelta | None:
     if text is None:
         return None
-    return durations.parse(text, field="timeout", minimum=SHORTEST_TIMEOUT, maximum=LONGEST_TIMEOUT)
+    return durations.parse(text, field="timeout", minimum=TIMEOUT_MIN, maximum=TIMEOUT_MAX)
 
 
 def _expand_statuses(listed: Sequence[int | str]) -> frozenset[int]:

@@ -16,25 +16,25 @@ from rota.core.errors import InvalidInput
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-LONGEST_NAME = 253
-PORTS = {"http": 80, "https": 443}
-WANTED = "expected an http or https URL such as https://example.org/path"
+HOST_NAME_MAX_CHARACTERS = 253
+DEFAULT_PORT_OF_SCHEME = {"http": 80, "https": 443}
+URL_EXPECTED = "expected an http or https URL such as https://example.org/path"
 
-SHAPE = re.compile(
+URL_PATTERN = re.compile(
     r"(?P<scheme>[A-Za-z]+)://(?P<host>\[[^\]/?#@%]*\]|[^\[\]:/?#@]*)(?::(?P<port>[0-9]{1,5}))?"
     r"(?P<rest>[/?#].*)?",
     re.ASCII,
 )
 # Printable ASCII; AMBIGUOUS lists the characters that some parsers convert or stop at.
-PLAIN = re.compile(r"[!-~]+", re.ASCII)
-AMBIGUOUS = re.compile(r'[\\"<>^`{|}]', re.ASCII)
-LABEL = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?", re.ASCII)
+PRINTABLE_ASCII = re.compile(r"[!-~]+", re.ASCII)
+AMBIGUOUS_CHARACTERS = re.compile(r'[\\"<>^`{|}]', re.ASCII)
+HOST_LABEL = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?", re.ASCII)
 # Some parsers read a host with such a last label as a number: 127.1, 0x7f.1, 2130706433.
-NUMBER = re.compile(r"(?:[0-9]+|0[xX][0-9A-Fa-f]*)", re.ASCII)
+NUMERIC_LABEL = re.compile(r"(?:[0-9]+|0[xX][0-9A-Fa-f]*)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class HttpTarget:
     """Where to connect, and the URL to send. `host` is a lower-case name or an address."""
 
     url: str
@@ -48,37 +48,39 @@ class Target:
         return self.scheme, self.host, self.port
 
     @property
-    def place(self) -> str:
+    def host_and_port(self) -> str:
         """Host and port, by which the circuit breaker tells targets apart."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     @property
-    def shown(self) -> str:
+    def display_url(self) -> str:
         """The URL for messages and logs, without the query, which may hold keys."""
         return self.url.partition("?")[0]
 
 
-def read_target(url: str, field: str = "url") -> Target:
+def read_target(url: str, field: str = "url") -> HttpTarget:
     if not 1 <= len(url) <= URL_CHARACTERS_MAX:
-        raise InvalidInput(field, url, f"{WANTED}, of at most {URL_CHARACTERS_MAX} characters")
-    if PLAIN.fullmatch(url) is None or AMBIGUOUS.search(url):
+        raise InvalidInput(
+            field, url, f"{URL_EXPECTED}, of at most {URL_CHARACTERS_MAX} characters"
+        )
+    if PRINTABLE_ASCII.fullmatch(url) is None or AMBIGUOUS_CHARACTERS.search(url):
         wanted = "must be plain ASCII: percent-encode the path and write the host in xn-- form"
         raise InvalidInput(field, url, wanted)
-    found = SHAPE.fullmatch(url)
+    found = URL_PATTERN.fullmatch(url)
     if found is None:
-        raise InvalidInput(field, url, f"{WANTED}, without user name and password")
+        raise InvalidInput(field, url, f"{URL_EXPECTED}, without user name and password")
     scheme = found["scheme"].lower()
-    if scheme not in PORTS:
-        raise InvalidInput(field, url, WANTED)
-    port = int(found["port"] or PORTS[scheme])
+    if scheme not in DEFAULT_PORT_OF_SCHEME:
+        raise InvalidInput(field, url, URL_EXPECTED)
+    port = int(found["port"] or DEFAULT_PORT_OF_SCHEME[scheme])
     if not 1 <= port <= 65535:
         raise InvalidInput(field, url, "port must be 1–65535")
     host, address = _read_host(found["host"], url, field)
     without_fragment = url.partition("#")[0]
-    return Target(url=without_fragment, scheme=scheme, host=host, port=port, address=address)
+    return HttpTarget(url=without_fragment, scheme=scheme, host=host, port=port, address=address)
 
 
-def redirected(source: Target, location: str) -> Target:
+def resolve_redirect(source: HttpTarget, location: str) -> HttpTarget:
     """Parse the target of a redirect, which may be relative, as strictly as the first target."""
     return read_target(urljoin(source.url, location), "location")
 
@@ -89,13 +91,15 @@ def _read_host(text: str, url: str, field: str) -> tuple[str, Address | None]:
             address: Address = ipaddress.IPv6Address(text[1:-1])
             return str(address), address
         name = text.lower().removesuffix(".")
-        if NUMBER.fullmatch(name.rpartition(".")[2]):
+        if NUMERIC_LABEL.fullmatch(name.rpartition(".")[2]):
             # Strict: four decimal numbers without leading zeros.
             address = ipaddress.IPv4Address(text)
             return str(address), address
     except ipaddress.AddressValueError:
         wanted = "host must be a name, or an address in standard notation"
         raise InvalidInput(field, url, wanted) from None
-    if len(name) > LONGEST_NAME or not all(LABEL.fullmatch(label) for label in name.split(".")):
+    if len(name) > HOST_NAME_MAX_CHARACTERS or not all(
+        HOST_LABEL.fullmatch(label) for label in name.split(".")
+    ):
         raise InvalidInput(field, url, "host name must consist of letters, digits, - and dots")
     return name, None

@@ -19,17 +19,17 @@ from rota.core.executor import AttemptContext
 from rota.core.kind_descriptions import TaskDescription
 from rota.core.outcome import Outcome
 from rota.core.tenancy import DEFAULT_TENANT, DEFAULT_TENANTS, select_open
-from rota.executors.http.connecting import Lookup
 from rota.executors.http.executor import HttpExecutor
-from rota.executors.http.guard import Guard
-from rota.executors.http.webhook_spec import Delivery, read_delivery
+from rota.executors.http.guard import TargetGuard
+from rota.executors.http.guarded_client import Lookup
+from rota.executors.http.webhook_spec import WebhookDelivery, read_delivery
 from rota.runtime.clock import SystemClock
 
 KIND = "webhook"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Signing:
+class WebhookSigning:
     """The keys that sign a webhook, and the only hosts it may be sent to (empty: any host)."""
 
     keys: tuple[bytes, ...] = field(repr=False)
@@ -37,20 +37,20 @@ class Signing:
     tenants: tuple[str, ...] = DEFAULT_TENANTS
 
 
-def signing(
+def build_webhook_signing(
     secrets: Sequence[str],
     *,
     hosts: Sequence[str] = (),
     tenants: tuple[str, ...] = DEFAULT_TENANTS,
     field: str = "executors.webhooks",
-) -> Signing:
+) -> WebhookSigning:
     """Parse the secrets of a webhook; errors name the setting `field`."""
     keys = tuple(
         signatures.parse_secret(text, field=field, error=InvalidSetting) for text in secrets
     )
     if not keys:
         raise InvalidSetting(field, [], "expected at least one secret")
-    return Signing(keys=keys, hosts=hosts, tenants=tenants)
+    return WebhookSigning(keys=keys, hosts=hosts, tenants=tenants)
 
 
 class WebhookExecutor:
@@ -60,9 +60,9 @@ class WebhookExecutor:
 
     def __init__(
         self,
-        webhooks: Mapping[str, Signing],
+        webhooks: Mapping[str, WebhookSigning],
         *,
-        guard: Guard | None = None,
+        guard: TargetGuard | None = None,
         guard_tenants: Sequence[str] = DEFAULT_TENANTS,
         lookup: Lookup | None = None,
         clock: ClockSource | None = None,
@@ -81,10 +81,10 @@ class WebhookExecutor:
     def describe_task(self, kind: str) -> TaskDescription:  # noqa: ARG002 — it has one kind
         return TaskDescription(text="Sends a signed webhook.")
 
-    def read(self, kind: str, payload: Any) -> Delivery:
+    def read(self, kind: str, payload: Any) -> WebhookDelivery:
         return self.read_for(DEFAULT_TENANT, kind, payload)
 
-    def read_for(self, tenant: str, kind: str, payload: Any) -> Delivery:
+    def read_for(self, tenant: str, kind: str, payload: Any) -> WebhookDelivery:
         if kind != KIND:
             raise InvalidInput("kind", kind, f"expected {KIND}")
         webhooks = select_open(self._webhooks, tenant)
@@ -93,11 +93,11 @@ class WebhookExecutor:
         request = replace(delivery.request, is_trusted=self._http.trusts(tenant))
         return replace(delivery, request=request)
 
-    def target_of(self, spec: Delivery) -> str:
+    def target_of(self, spec: WebhookDelivery) -> str:
         return self._http.target_of(spec.request)
 
-    async def run(self, spec: Delivery, context: AttemptContext) -> Outcome:
-        body = spec.body_at(context.scheduled_at)
+    async def run(self, spec: WebhookDelivery, context: AttemptContext) -> Outcome:
+        body = spec.encode_body(context.scheduled_at)
         signed = signatures.build_headers(
             body,
             self._webhooks[spec.webhook].keys,

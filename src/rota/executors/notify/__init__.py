@@ -10,6 +10,6 @@ The worker's settings define where a channel leads; payloads name channels only.
 """
 
 from rota.executors.notify.executor import NotifyExecutor
-from rota.executors.notify.sending import Channel
+from rota.executors.notify.sender import NotifyChannel
 
-__all__ = ["Channel", "NotifyExecutor"]
+__all__ = ["NotifyChannel", "NotifyExecutor"]

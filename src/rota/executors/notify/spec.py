@@ -19,37 +19,42 @@ from rota.core.errors import InvalidInput
 from rota.core.executor import AttemptContext
 from rota.core.tenancy import DEFAULT_TENANT, build_resource_error
 from rota.core.time import moments
-from rota.executors.notify.template import NAME, NAME_WANTED, Template, parse
+from rota.executors.notify.template import (
+    VALUE_NAME,
+    VALUE_NAME_EXPECTED,
+    MessageTemplate,
+    parse_template,
+)
 
 # Names that every message may use in addition to its own values.
-FACTS: Final = ("run_id", "job_id", "attempt", "scheduled_at")
+RUN_FACTS: Final = ("run_id", "job_id", "attempt", "scheduled_at")
 # Upper bound of the length of any fact, in characters.
-LONGEST_FACT: Final = 64
-LONGEST_BODY: Final = 256 * 1024
+FACT_MAX_CHARACTERS: Final = 64
+BODY_MAX_CHARACTERS: Final = 256 * 1024
 # Stricter than the mail standard: no character can end a header or begin another address.
-ADDRESS = re.compile(
+MAIL_ADDRESS = re.compile(
     r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)*[A-Za-z0-9-]{1,63}", re.ASCII
 )
 
 
-def as_it_is(text: str) -> str:
+def keep_text(text: str) -> str:
     return text
 
 
-def for_markdown(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Escape Markdown and HTML: Markdown passes HTML through."""
     return re.sub(r"([\\`*_\[\]])", r"\\\1", html.escape(text, quote=False))
 
 
 ESCAPES: Final[Mapping[str, Callable[[str], str]]] = {
-    "text": as_it_is,
-    "markdown": for_markdown,
+    "text": keep_text,
+    "markdown": escape_markdown,
     "html": html.escape,
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Letter:
+class RenderedMessage:
     """A rendered message. The title is plain text in every format."""
 
     title: str
@@ -61,21 +66,21 @@ class Letter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class NotifyMessage:
     """A parsed message, before the facts of its run are filled in."""
 
     channels: tuple[str, ...]
-    title: Template
-    body: Template
+    title: MessageTemplate
+    body: MessageTemplate
     values: Mapping[str, str]
     format: str
     level: str
     to: tuple[str, ...]
 
-    def letter(self, context: AttemptContext) -> Letter:
-        values = {**self.values, **facts_of(context)}
+    def render(self, context: AttemptContext) -> RenderedMessage:
+        values = {**self.values, **render_facts(context)}
         escape = ESCAPES[self.format]
-        return Letter(
+        return RenderedMessage(
             # A line break in a value must not end the subject line.
             title=" ".join(self.title.fill(values).split()),
             body=self.body.fill({name: escape(value) for name, value in values.items()}),
@@ -86,7 +91,7 @@ class Message:
         )
 
 
-def facts_of(context: AttemptContext) -> dict[str, str]:
+def render_facts(context: AttemptContext) -> dict[str, str]:
     facts: dict[str, UUID | int | datetime] = {
         "run_id": context.run_id,
         "job_id": context.job_id,
@@ -101,18 +106,18 @@ def facts_of(context: AttemptContext) -> dict[str, str]:
 
 def read_message(
     payload: object, channels: Mapping[str, bool], tenant: str = DEFAULT_TENANT
-) -> Message:
+) -> NotifyMessage:
     """Parse a payload; `channels` maps the tenant's channels to whether they accept recipients."""
     fields = read_payload(NotifyPayload, payload, example='{"channel": "ops", "body": "done"}')
     if not fields.body.strip():
         raise InvalidInput("body", fields.body, "must not be blank")
     names = _check_channels(fields.channel, channels, tenant)
     values = _spell_values(fields.values)
-    known = (*values, *FACTS)
-    message = Message(
+    known = (*values, *RUN_FACTS)
+    message = NotifyMessage(
         channels=names,
-        title=parse(fields.title, field="title", known=known),
-        body=parse(fields.body, field="body", known=known),
+        title=parse_template(fields.title, field="title", known=known),
+        body=parse_template(fields.body, field="body", known=known),
         values=values,
         format=fields.format,
         level=fields.level,
@@ -137,15 +142,15 @@ def _check_channels(
 
 def _spell_values(values: Mapping[str, str | float | None]) -> dict[str, str]:
     for name, value in values.items():
-        if NAME.fullmatch(name) is None:
-            raise InvalidInput("values", name, NAME_WANTED)
-        if name in FACTS:
+        if VALUE_NAME.fullmatch(name) is None:
+            raise InvalidInput("values", name, VALUE_NAME_EXPECTED)
+        if name in RUN_FACTS:
             wanted = f"{name} is reserved: Rota fills it in; use another name"
             raise InvalidInput(f"values.{name}", value, wanted)
-    return {name: spelling(value) for name, value in values.items()}
+    return {name: render_value(value) for name, value in values.items()}
 
 
-def spelling(value: str | float | None) -> str:
+def render_value(value: str | float | None) -> str:
     """Return a value as text: empty for null, `true` and not `True`."""
     if value is None:
         return ""
@@ -159,7 +164,7 @@ def _check_recipients(
         return ()
     addresses = [value] if isinstance(value, str) else value
     for address in addresses:
-        if ADDRESS.fullmatch(address) is None:
+        if MAIL_ADDRESS.fullmatch(address) is None:
             raise InvalidInput("to", address, "expected an e-mail address such as ada@example.org")
     if closed := [name for name in names if not channels[name]]:
         wanted = f"channel {closed[0]} accepts no recipients; the operator sets allow_to = true"
@@ -167,14 +172,14 @@ def _check_recipients(
     return tuple(dict.fromkeys(addresses))
 
 
-def _refuse_long(message: Message) -> None:
+def _refuse_long(message: NotifyMessage) -> None:
     escape = ESCAPES[message.format]
-    facts = dict.fromkeys(FACTS, LONGEST_FACT)
+    facts = dict.fromkeys(RUN_FACTS, FACT_MAX_CHARACTERS)
     plain = {name: len(value) for name, value in message.values.items()} | facts
     escaped = {name: len(escape(value)) for name, value in message.values.items()} | facts
     for name, size, limit in (
-        ("title", message.title.size(plain), TITLE_CHARACTERS_MAX),
-        ("body", message.body.size(escaped), LONGEST_BODY),
+        ("title", message.title.measure(plain), TITLE_CHARACTERS_MAX),
+        ("body", message.body.measure(escaped), BODY_MAX_CHARACTERS),
     ):
         if size > limit:
             wanted = f"must be at most {limit} characters with its values filled in"

@@ -10,18 +10,20 @@ from dataclasses import dataclass
 
 from rota.core.errors import InvalidInput
 
-PIECE = re.compile(r"(?P<brace>\{\{|\}\})|\{(?P<name>[^{}]*)\}|(?P<stray>[{}])|(?P<text>[^{}]+)")
-NAME = re.compile(r"[a-z_][a-z0-9_]{0,63}", re.ASCII)
-NAME_WANTED = "expected a name of a-z, 0-9 and _ that starts with a letter"
+TEMPLATE_PIECE = re.compile(
+    r"(?P<brace>\{\{|\}\})|\{(?P<name>[^{}]*)\}|(?P<stray>[{}])|(?P<text>[^{}]+)"
+)
+VALUE_NAME = re.compile(r"[a-z_][a-z0-9_]{0,63}", re.ASCII)
+VALUE_NAME_EXPECTED = "expected a name of a-z, 0-9 and _ that starts with a letter"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Template:
+class MessageTemplate:
     """A parsed text: strings are literal, a tuple of one is the name of a value."""
 
     pieces: tuple[str | tuple[str], ...]
 
-    def size(self, lengths: Mapping[str, int]) -> int:
+    def measure(self, lengths: Mapping[str, int]) -> int:
         """Return the length of the filled text without building it: names may repeat often."""
         return sum(
             len(piece) if isinstance(piece, str) else lengths[piece[0]] for piece in self.pieces
@@ -33,9 +35,9 @@ class Template:
         )
 
 
-def parse(text: str, *, field: str, known: Collection[str]) -> Template:
+def parse_template(text: str, *, field: str, known: Collection[str]) -> MessageTemplate:
     pieces: list[str | tuple[str]] = []
-    for found in PIECE.finditer(text):
+    for found in TEMPLATE_PIECE.finditer(text):
         if found["stray"]:
             raise InvalidInput(field, text, "expected {name}, or {{ and }} for literal braces")
         if found["name"] is None:
@@ -47,4 +49,4 @@ def parse(text: str, *, field: str, known: Collection[str]) -> Template:
             raise InvalidInput(
                 field, shown, f"unknown name; known names: {', '.join(sorted(known))}"
             )
-    return Template(pieces=tuple(pieces))
+    return MessageTemplate(pieces=tuple(pieces))

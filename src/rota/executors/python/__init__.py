@@ -13,8 +13,8 @@ frames         messages between worker and child
 child          program of a child process; its link and its confinement are separate modules
 """
 
-from rota.executors.python.contexts import AttemptCancelled, SyncContext
-from rota.executors.python.executor import Limits, PythonExecutor
+from rota.executors.python.contexts import AttemptCancelled, BlockingContext
+from rota.executors.python.executor import PythonExecutor, PythonLimits
 from rota.executors.python.handlers import MB, Handler, Handlers
 
 __all__ = [
@@ -22,7 +22,7 @@ __all__ = [
     "AttemptCancelled",
     "Handler",
     "Handlers",
-    "Limits",
+    "PythonLimits",
     "PythonExecutor",
-    "SyncContext",
+    "BlockingContext",
 ]

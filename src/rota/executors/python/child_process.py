@@ -23,17 +23,17 @@ from rota.core.errors import LeaseLost
 from rota.core.executor import AttemptContext, Stream
 from rota.core.outcome import Failed, Failure, Outcome, Snoozed, Succeeded
 from rota.executors.python import frames
+from rota.executors.python.child_spawner import spawn_child, watch_process
 from rota.executors.python.failures import write_traceback
-from rota.executors.python.frames import Meaning
-from rota.executors.python.spawning import spawn, watch
+from rota.executors.python.frames import RaisedMeaning
 from rota.runtime import child_groups
 
-PIECE: Final = 65_536
+OUTPUT_PIECE_BYTES: Final = 65_536
 # Output that a child wrote before its result may wait in a pipe, which holds at most 1 MB.
-MOST_PIECES: Final = 16
+OUTPUT_PIECES_MAX: Final = 16
 # Seconds that a child may take to exit, and that the kernel may take to end a killed one.
-LEAVING: Final = 2.0
-DYING: Final = 1.0
+EXIT_TIMEOUT_S: Final = 2.0
+KILL_TIMEOUT_S: Final = 1.0
 
 
 class ChildProcess:
@@ -50,9 +50,9 @@ class ChildProcess:
         # No more calls: it is exiting, was interrupted, or broke the protocol.
         self.is_spent = False
         # Names of the worker's variables that the child does not get.
-        self.withheld: AbstractSet[str] = frozenset()
+        self.withheld_variables: AbstractSet[str] = frozenset()
         self._loop = asyncio.get_running_loop()
-        self.ended: asyncio.Future[int] = self._loop.create_future()
+        self.exit_future: asyncio.Future[int] = self._loop.create_future()
         self._process = process
         self._reader = reader
         self._writer = writer
@@ -68,7 +68,7 @@ class ChildProcess:
             self._loop.add_reader(pipe.fileno(), self._pour, pipe, stream)
             self._pipes.append((pipe, stream))
         child_groups.add(process.pid)
-        watch(process, self._on_end)
+        watch_process(process, self._on_end)
 
     @classmethod
     async def start(cls, source: str, *, memory: int, environment: Mapping[str, str]) -> Self:
@@ -76,15 +76,15 @@ class ChildProcess:
         with theirs:
             reader, writer = await asyncio.open_unix_connection(sock=ours)
             try:
-                process = spawn(theirs, source, memory, environment)
+                process = spawn_child(theirs, source, memory, environment)
             except BaseException:
                 writer.close()
                 raise
         child = cls(process, reader, writer)
-        child.withheld = os.environ.keys() - environment.keys()
+        child.withheld_variables = os.environ.keys() - environment.keys()
         return child
 
-    async def perform(self, call: frames.Call, context: AttemptContext) -> Outcome:
+    async def run_call(self, call: frames.CallFrame, context: AttemptContext) -> Outcome:
         """Run one call. On cancellation, stop it within the grace period, then kill it."""
         self._context = context
         self.runs += 1
@@ -104,15 +104,15 @@ class ChildProcess:
         """Close the socket so that the child exits; kill it if it does not."""
         self.is_spent = True
         self._writer.close()
-        if not self.ended.done() and self._deadline is None:
-            self._deadline = self._loop.call_later(LEAVING, self.kill)
+        if not self.exit_future.done() and self._deadline is None:
+            self._deadline = self._loop.call_later(EXIT_TIMEOUT_S, self.kill)
 
     def kill(self) -> None:
         """Kill its whole process group now."""
         self.is_spent = True
         self._signal(os.killpg, signal.SIGKILL)
 
-    async def _converse(self, call: frames.Call, context: AttemptContext) -> Outcome:
+    async def _converse(self, call: frames.CallFrame, context: AttemptContext) -> Outcome:
         try:
             await self._send(call)
             return await self._follow(context)
@@ -125,47 +125,51 @@ class ChildProcess:
         while True:
             frame = await self._receive()
             match frame:
-                case frames.Written():
+                case frames.OutputFrame():
                     context.write(frame.stream, frame.chunk)
-                case frames.Progressed():
+                case frames.ProgressFrame():
                     context.progress(frame.fraction, frame.message)
-                case frames.Checkpoint():
+                case frames.CheckpointFrame():
                     await self._answer(context.checkpoint(frames.from_json(frame.value)))
-                case frames.Resume():
+                case frames.ResumeFrame():
                     await self._answer(context.resume())
-                case frames.HandOut():
+                case frames.HandOutFrame():
                     await self._answer(context.hand_out(frames.from_json(frame.items)))
-                case frames.Members():
+                case frames.MembersFrame():
                     await self._answer(context.member_page(frame.step, frame.after))
-                case frames.Returned():
+                case frames.ReturnedFrame():
                     self.resident = frame.resident
                     return Succeeded(result=frames.from_json(frame.value))
-                case frames.Raised():
+                case frames.RaisedFrame():
                     self.resident = frame.resident
                     self.is_spent |= frame.is_leaving
-                    return judge(explain_withheld(frame, self.withheld), context)
+                    return build_outcome(
+                        explain_withheld_variable(frame, self.withheld_variables), context
+                    )
                 case _:
                     assert_never(frame)
 
     async def _answer(self, answer: Awaitable[Any]) -> None:
         self._owes_reply = True
         try:
-            reply = frames.Reply(value=frames.to_json(await answer))
+            reply = frames.ReplyFrame(value=frames.to_json(await answer))
         except LeaseLost as error:
-            reply = frames.Reply(error=str(error), is_lost=True)
+            reply = frames.ReplyFrame(error=str(error), is_lost=True)
         except Exception as error:  # noqa: BLE001 — raised again in the child
-            reply = frames.Reply(error=f"{type(error).__name__}: {error}")
+            reply = frames.ReplyFrame(error=f"{type(error).__name__}: {error}")
         self._owes_reply = False
         await self._send(reply)
 
     async def _send(self, frame: frames.FromWorker) -> None:
-        self._writer.write(frames.pack(frame))
+        self._writer.write(frames.pack_frame(frame))
         await self._writer.drain()
 
     async def _receive(self) -> frames.FromChild:
         # A cancellation may occur between the two reads; `_stop` then continues from here.
         if self._awaited is None:
-            self._awaited = frames.length(await self._reader.readexactly(frames.HEAD.size))
+            self._awaited = frames.unpack_length(
+                await self._reader.readexactly(frames.FRAME_HEAD.size)
+            )
         body = await self._reader.readexactly(self._awaited)
         self._awaited = None
         return frames.TO_WORKER.decode(body)
@@ -173,8 +177,10 @@ class ChildProcess:
     async def _lost(self, how: str) -> Failed:
         """Report that the connection broke, nearly always because the process ended."""
         self.kill()
-        await asyncio.wait((self.ended,), timeout=DYING)
-        fate = described(self.ended.result()) if self.ended.done() else "does not exit"
+        await asyncio.wait((self.exit_future,), timeout=KILL_TIMEOUT_S)
+        fate = (
+            describe_exit(self.exit_future.result()) if self.exit_future.done() else "does not exit"
+        )
         failure = Failure(type="child lost", message=f"the handler's process {fate}{how}")
         return Failed(failure=failure)
 
@@ -189,13 +195,15 @@ class ChildProcess:
             self._signal(os.killpg, signal.SIGTERM)
             if self._owes_reply:
                 # The handler waits for the reply and sees the interrupt only afterwards.
-                self._writer.write(frames.pack(frames.Reply(error="the attempt is stopping")))
+                self._writer.write(
+                    frames.pack_frame(frames.ReplyFrame(error="the attempt is stopping"))
+                )
             with contextlib.suppress(OSError, asyncio.IncompleteReadError, msgspec.MsgspecError):
                 async with asyncio.timeout(context.grace.total_seconds()):
                     await self._follow(context)
         finally:
             self.kill()
-            await asyncio.wait((self.ended,), timeout=DYING)
+            await asyncio.wait((self.exit_future,), timeout=KILL_TIMEOUT_S)
 
     def _signal(self, send: Callable[[int, int], None], number: signal.Signals) -> None:
         # Only `_on_end` reaps it, and until then its PID cannot be reused. Popen.send_signal would
@@ -207,7 +215,7 @@ class ChildProcess:
     def _pour(self, pipe: IO[bytes], stream: Stream) -> bool:
         """Pass one piece of output on; return False if no output is waiting."""
         try:
-            chunk = os.read(pipe.fileno(), PIECE)
+            chunk = os.read(pipe.fileno(), OUTPUT_PIECE_BYTES)
         except BlockingIOError:
             return False
         if not chunk:
@@ -220,7 +228,7 @@ class ChildProcess:
 
     def _pour_out(self) -> None:
         for pipe, stream in self._pipes:
-            for _ in range(MOST_PIECES):
+            for _ in range(OUTPUT_PIECES_MAX):
                 if pipe.closed or not self._pour(pipe, stream):
                     break
 
@@ -235,20 +243,20 @@ class ChildProcess:
         for pipe, _ in self._pipes:
             self._loop.remove_reader(pipe.fileno())
             pipe.close()
-        self.ended.set_result(code)
+        self.exit_future.set_result(code)
 
 
-def judge(raised: frames.Raised, context: AttemptContext) -> Outcome:
+def build_outcome(raised: frames.RaisedFrame, context: AttemptContext) -> Outcome:
     """Return the outcome that the engine would derive from the same exception on the loop."""
     failure = Failure(type=raised.type, message=raised.message, frame=raised.own_frame)
     match raised.meaning:
-        case Meaning.FAIL | Meaning.INVALID:
+        case RaisedMeaning.FAIL | RaisedMeaning.INVALID:
             return Failed(failure=failure, final=True)
-        case Meaning.RETRY:
+        case RaisedMeaning.RETRY:
             return Failed(failure=failure, retry_after=raised.delay)
-        case Meaning.SNOOZE if raised.delay is not None:
+        case RaisedMeaning.SNOOZE if raised.delay is not None:
             return Snoozed(delay=raised.delay)
-        case Meaning.STOPPED:
+        case RaisedMeaning.STOPPED:
             return Failed(failure=failure)
         case _:
             failure = replace(failure, traceback=raised.traceback)
@@ -256,7 +264,9 @@ def judge(raised: frames.Raised, context: AttemptContext) -> Outcome:
             return Failed(failure=failure)
 
 
-def explain_withheld(raised: frames.Raised, withheld: AbstractSet[str]) -> frames.Raised:
+def explain_withheld_variable(
+    raised: frames.RaisedFrame, withheld: AbstractSet[str]
+) -> frames.RaisedFrame:
     """Explain a KeyError of a handler that read a variable which the child does not get."""
     name = raised.message.strip("'")
     if raised.type != KeyError.__name__ or name not in withheld:
@@ -268,7 +278,7 @@ def explain_withheld(raised: frames.Raised, withheld: AbstractSet[str]) -> frame
     return msgspec.structs.replace(raised, message=f"{raised.message}: {remedy}")
 
 
-def described(code: int) -> str:
+def describe_exit(code: int) -> str:
     if code >= 0:
         return f"exited with code {code}"
     try:

@@ -12,11 +12,11 @@ import sys
 from pathlib import Path
 from typing import Final
 
-OPEN_FILES: Final = 256
+OPEN_FILES_MAX: Final = 256
 PR_SET_PDEATHSIG: Final = 1
 PR_SET_NO_NEW_PRIVS: Final = 38
 # Carries the worker's own PYTHONPATH while a child starts with another one.
-OUTER_PATH: Final = "ROTA_OUTER_PYTHONPATH"
+WORKER_PATH_VARIABLE: Final = "ROTA_OUTER_PYTHONPATH"
 STATM: Final = Path("/proc/self/statm")
 
 
@@ -39,10 +39,10 @@ def forbid_new_privileges() -> None:
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 
 
-def limit(*, memory: int) -> None:
+def limit_resources(*, memory: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    files = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    files = OPEN_FILES_MAX if hard == resource.RLIM_INFINITY else min(OPEN_FILES_MAX, hard)
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))
     if sys.platform == "linux":
         # Not RLIMIT_AS, which counts reserved address space: libraries with threads reserve
@@ -52,14 +52,14 @@ def limit(*, memory: int) -> None:
 
 def restore_path() -> None:
     """Restore the worker's own PYTHONPATH for programs that a handler starts."""
-    outer = os.environ.pop(OUTER_PATH, "")
+    outer = os.environ.pop(WORKER_PATH_VARIABLE, "")
     if outer:
         os.environ["PYTHONPATH"] = outer
     else:
         os.environ.pop("PYTHONPATH", None)
 
 
-def resident() -> int:
+def read_resident_bytes() -> int:
     """Return the resident memory of this process in bytes; 0 if the system does not report it."""
     try:
         pages = int(STATM.read_text(encoding="ascii").split()[1])

@@ -31,7 +31,7 @@ class AttemptCancelled(BaseException):
     """
 
 
-class Line(Protocol):
+class EngineConnection(Protocol):
     """The connection from a handler to the engine; any thread of the handler may use it."""
 
     @property
@@ -46,7 +46,7 @@ class Line(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Facts:
+class AttemptFacts:
     """The constant facts of an attempt; core/executor.py documents each field."""
 
     run_id: UUID
@@ -61,33 +61,33 @@ class Facts:
     grace: timedelta
 
     @classmethod
-    def of(cls, context: "AttemptContext | Facts") -> "Facts":
-        return Facts(**{name: getattr(context, name) for name in NAMES})
+    def from_context(cls, context: "AttemptContext | AttemptFacts") -> "AttemptFacts":
+        return AttemptFacts(**{name: getattr(context, name) for name in FACT_NAMES})
 
 
-NAMES = tuple(fact.name for fact in fields(Facts))
+FACT_NAMES = tuple(fact.name for fact in fields(AttemptFacts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Remote(Facts):
+class RemoteContext(AttemptFacts):
     """The base class of both contexts."""
 
-    line: Line = field(repr=False)
+    connection: EngineConnection = field(repr=False)
 
     @classmethod
-    def over(cls, line: Line, context: AttemptContext | Facts) -> Self:
-        return cls(line=line, **{name: getattr(context, name) for name in NAMES})
+    def connect(cls, line: EngineConnection, context: AttemptContext | AttemptFacts) -> Self:
+        return cls(connection=line, **{name: getattr(context, name) for name in FACT_NAMES})
 
     @property
     def cancelled(self) -> bool:
-        return self.line.cancelled
+        return self.connection.cancelled
 
     def write(self, stream: Stream, chunk: bytes) -> None:
-        self.line.write(stream, chunk)
+        self.connection.write(stream, chunk)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SyncContext(Remote):
+class BlockingContext(RemoteContext):
     """`AttemptContext` for sync handlers, with blocking methods instead of coroutines.
 
     Once the attempt was asked to stop, every method that calls the engine raises
@@ -96,28 +96,28 @@ class SyncContext(Remote):
 
     def progress(self, fraction: float, message: str = "") -> None:
         self._refuse_if_cancelled()
-        self.line.progress(fraction, message)
+        self.connection.progress(fraction, message)
 
     def checkpoint(self, value: object) -> None:
         """Store the point to resume from; durable once this returns. Raises `LeaseLost`."""
         self._refuse_if_cancelled()
-        self.line.checkpoint(value)
+        self.connection.checkpoint(value)
         self._refuse_if_cancelled()
 
     def resume(self) -> Any:
         """Return the last checkpoint of an earlier attempt, or None."""
         self._refuse_if_cancelled()
-        return self.line.resume()
+        return self.connection.resume()
 
     def hand_out(self, items: Sequence[object]) -> None:
         """Add items to a map; durable once this returns. Raises `LeaseLost`."""
         self._refuse_if_cancelled()
-        self.line.hand_out(items)
+        self.connection.hand_out(items)
         self._refuse_if_cancelled()
 
     def member_page(self, step: str, after: int) -> list[MapMember]:
         self._refuse_if_cancelled()
-        return self.line.member_page(step, after)
+        return self.connection.member_page(step, after)
 
     def members(self, step: str) -> Iterator[MapMember]:
         """Iterate over all members of a map of this graph run, in order."""
@@ -132,15 +132,15 @@ class SyncContext(Remote):
         An error inside the block, or a request to stop, rolls it back.
         """
         self._refuse_if_cancelled()
-        return self.line.transaction(result)
+        return self.connection.transaction(result)
 
     def _refuse_if_cancelled(self) -> None:
-        if self.line.cancelled:
+        if self.connection.cancelled:
             raise AttemptCancelled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ChildContext(Remote):
+class ChildContext(RemoteContext):
     """Implements `core.executor.Context` for async handlers in a child process.
 
     A checkpoint blocks the child's loop for the round trip, which is acceptable: a child runs one
@@ -148,19 +148,19 @@ class ChildContext(Remote):
     """
 
     def progress(self, fraction: float, message: str = "") -> None:
-        self.line.progress(fraction, message)
+        self.connection.progress(fraction, message)
 
     async def checkpoint(self, value: object) -> None:
-        self.line.checkpoint(value)
+        self.connection.checkpoint(value)
 
     async def resume(self) -> Any:
-        return self.line.resume()
+        return self.connection.resume()
 
     async def hand_out(self, items: Sequence[object]) -> None:
-        self.line.hand_out(items)
+        self.connection.hand_out(items)
 
     async def member_page(self, step: str, after: int) -> list[MapMember]:
-        return self.line.member_page(step, after)
+        return self.connection.member_page(step, after)
 
     def transaction(self, result: object = None) -> NoReturn:  # noqa: ARG002 — the contract's signature
         raise Fail(NO_TRANSACTION)

@@ -18,20 +18,20 @@ from rota.core.errors import InvalidInput
 from rota.core.executor import AttemptContext
 from rota.core.kind_descriptions import TaskDescription
 from rota.core.outcome import Outcome, Succeeded
-from rota.executors.python import output
-from rota.executors.python.children import Children
-from rota.executors.python.contexts import AttemptCancelled, SyncContext
-from rota.executors.python.failures import contain, refuse_awaitable
-from rota.executors.python.handlers import Handlers, Spec
-from rota.executors.python.output import CURRENT
-from rota.executors.python.threads import LoopLine, Threads
+from rota.executors.python import output_routing
+from rota.executors.python.child_pool import ChildPool
+from rota.executors.python.contexts import AttemptCancelled, BlockingContext
+from rota.executors.python.failures import contain_error, refuse_awaitable
+from rota.executors.python.handlers import HandlerCall, Handlers
+from rota.executors.python.output_routing import CURRENT_ATTEMPT
+from rota.executors.python.thread_pool import HandlerThreadPool, ThreadEngineConnection
 
 # Most handlers return nothing.
-DONE: Final = Succeeded()
+SUCCEEDED_WITHOUT_RESULT: Final = Succeeded()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class PythonLimits:
     """Limits of a worker for handlers that run in threads and child processes."""
 
     threads: int = 256
@@ -47,7 +47,7 @@ class Limits:
             raise InvalidInput("limits.idle", self.idle, "must not be negative")
 
 
-USUAL: Final = Limits()
+DEFAULT_LIMITS: Final = PythonLimits()
 
 
 class PythonExecutor:
@@ -63,17 +63,17 @@ class PythonExecutor:
         handlers: Handlers,
         *,
         source: str | None = None,
-        limits: Limits = USUAL,
+        limits: PythonLimits = DEFAULT_LIMITS,
         environment: Callable[[], Mapping[str, str]] | None = None,
     ) -> None:
         if source is not None and not all(source.partition(":")):
             raise InvalidInput("source", source, "expected module:attribute")
         self._handlers = handlers
         self._source = source
-        self._threads = Threads(limits.threads)
-        self._children = Children(
+        self._threads = HandlerThreadPool(limits.threads)
+        self._children = ChildPool(
             source,
-            most=limits.children,
+            max_children=limits.children,
             runs_per_child=limits.runs_per_child,
             idle=limits.idle,
             environment=environment or functools.partial(select_environment, os.environ),
@@ -98,12 +98,12 @@ class PythonExecutor:
         """Return whether the handler shares the worker's database connection; a child has none."""
         return not self._handlers.find(kind).in_child
 
-    def read(self, kind: str, payload: Any) -> Spec:
+    def read(self, kind: str, payload: Any) -> HandlerCall:
         return self._handlers.read(kind, payload)
 
-    async def run(self, spec: Spec, context: AttemptContext) -> Outcome:
+    async def run(self, spec: HandlerCall, context: AttemptContext) -> Outcome:
         handler, payload = spec
-        CURRENT.set(context)
+        CURRENT_ATTEMPT.set(context)
         try:
             if handler.on_loop:
                 value = await handler.call(context, payload)
@@ -116,11 +116,11 @@ class PythonExecutor:
         except BaseException as error:  # such as SystemExit, which would end the worker's loop
             if isinstance(error, AttemptCancelled) and context.cancelled:
                 raise asyncio.CancelledError from error
-            return contain(error, context)
+            return contain_error(error, context)
         finally:
             # Later output of the engine in this task does not belong to the attempt.
-            CURRENT.set(None)
-        return DONE if value is None else Succeeded(result=value)
+            CURRENT_ATTEMPT.set(None)
+        return SUCCEEDED_WITHOUT_RESULT if value is None else Succeeded(result=value)
 
     async def open(self) -> None:
         isolated = [handler.kind for handler in self._handlers if handler.in_child]
@@ -128,16 +128,18 @@ class PythonExecutor:
             kinds = ", ".join(isolated[:5])
             wanted = f"expected module:attribute, because these kinds run in a process: {kinds}"
             raise InvalidInput("source", None, wanted)
-        output.install()
+        output_routing.install_routing()
 
     async def close(self) -> None:
-        output.remove()
+        output_routing.remove_routing()
         self._threads.close()
         await self._children.close()
 
-    async def _run_in_thread(self, spec: Spec, context: AttemptContext) -> Any:
-        line = LoopLine(context)
-        call = functools.partial(spec.handler.call, SyncContext.over(line, context), spec.payload)
+    async def _run_in_thread(self, spec: HandlerCall, context: AttemptContext) -> Any:
+        line = ThreadEngineConnection(context)
+        call = functools.partial(
+            spec.handler.call, BlockingContext.connect(line, context), spec.payload
+        )
         try:
             value = await self._threads.run(call, stop=line.stop, grace=context.grace)
         finally:

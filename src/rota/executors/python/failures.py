@@ -13,7 +13,7 @@ from rota.core.tracebacks import render_traceback
 from rota.runtime.tracebacks import locate_error, render_message, trace_error
 
 
-def contain(error: BaseException, context: AttemptContext) -> Failed:
+def contain_error(error: BaseException, context: AttemptContext) -> Failed:
     """Turn an exception that would end the process, such as SystemExit, into a failure."""
     failure = Failure(
         type=type(error).__name__,

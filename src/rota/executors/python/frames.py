@@ -22,13 +22,13 @@ import msgspec
 from rota.core.errors import InvalidInput
 from rota.core.executor import Stream
 from rota.core.tracebacks import TracedError
-from rota.executors.python.contexts import Facts
+from rota.executors.python.contexts import AttemptFacts
 
-MOST: Final = 16 * 2**20
-HEAD: Final = struct.Struct("!I")
+FRAME_MAX_BYTES: Final = 16 * 2**20
+FRAME_HEAD: Final = struct.Struct("!I")
 
 
-class Meaning(StrEnum):
+class RaisedMeaning(StrEnum):
     """What an exception means for the run."""
 
     ERROR = "error"
@@ -39,19 +39,19 @@ class Meaning(StrEnum):
     STOPPED = "stopped"
 
 
-class Frame(
+class ChildFrame(
     msgspec.Struct, frozen=True, kw_only=True, array_like=True, tag=True, tag_field="frame"
 ):
     """The base class of all messages."""
 
 
-class Call(Frame, frozen=True, kw_only=True):
+class CallFrame(ChildFrame, frozen=True, kw_only=True):
     kind: str
-    facts: Facts
+    facts: AttemptFacts
     payload: bytes
 
 
-class Reply(Frame, frozen=True, kw_only=True):
+class ReplyFrame(ChildFrame, frozen=True, kw_only=True):
     """The answer to a question, or the `error` that prevented it."""
 
     value: bytes = b"null"
@@ -59,74 +59,76 @@ class Reply(Frame, frozen=True, kw_only=True):
     is_lost: bool = False
 
 
-class Written(Frame, frozen=True, kw_only=True):
+class OutputFrame(ChildFrame, frozen=True, kw_only=True):
     stream: Stream
     chunk: bytes
 
 
-class Progressed(Frame, frozen=True, kw_only=True):
+class ProgressFrame(ChildFrame, frozen=True, kw_only=True):
     fraction: float
     message: str
 
 
-class Checkpoint(Frame, frozen=True, kw_only=True):
+class CheckpointFrame(ChildFrame, frozen=True, kw_only=True):
     value: bytes
 
 
-class Resume(Frame, frozen=True, kw_only=True):
+class ResumeFrame(ChildFrame, frozen=True, kw_only=True):
     pass
 
 
-class HandOut(Frame, frozen=True, kw_only=True):
+class HandOutFrame(ChildFrame, frozen=True, kw_only=True):
     items: bytes
 
 
-class Members(Frame, frozen=True, kw_only=True):
+class MembersFrame(ChildFrame, frozen=True, kw_only=True):
     step: str
     after: int
 
 
-class Returned(Frame, frozen=True, kw_only=True):
+class ReturnedFrame(ChildFrame, frozen=True, kw_only=True):
     """The handler's result. `resident` is the memory that the child holds now, in bytes."""
 
     value: bytes
     resident: int
 
 
-class Raised(Frame, frozen=True, kw_only=True):
+class RaisedFrame(ChildFrame, frozen=True, kw_only=True):
     """The handler's exception. `is_leaving` means that the child accepts no more calls."""
 
     type: str
     message: str
     traceback: tuple[TracedError, ...]
     own_frame: str | None
-    meaning: Meaning
+    meaning: RaisedMeaning
     delay: timedelta | None
     resident: int
     is_leaving: bool
 
 
-FromWorker = Call | Reply
-Question = Checkpoint | Resume | HandOut | Members
-FromChild = Written | Progressed | Question | Returned | Raised
+FromWorker = CallFrame | ReplyFrame
+Question = CheckpointFrame | ResumeFrame | HandOutFrame | MembersFrame
+FromChild = OutputFrame | ProgressFrame | Question | ReturnedFrame | RaisedFrame
 
 ENCODER: Final = msgspec.msgpack.Encoder()
 TO_WORKER: Final[msgspec.msgpack.Decoder[FromChild]] = msgspec.msgpack.Decoder(FromChild)
 TO_CHILD: Final[msgspec.msgpack.Decoder[FromWorker]] = msgspec.msgpack.Decoder(FromWorker)
 
 
-def pack(frame: Frame) -> bytes:
+def pack_frame(frame: ChildFrame) -> bytes:
     body = ENCODER.encode(frame)
-    if len(body) > MOST:
-        raise InvalidInput("value", f"{len(body)} bytes", f"must be at most {MOST} bytes")
-    return HEAD.pack(len(body)) + body
+    if len(body) > FRAME_MAX_BYTES:
+        raise InvalidInput(
+            "value", f"{len(body)} bytes", f"must be at most {FRAME_MAX_BYTES} bytes"
+        )
+    return FRAME_HEAD.pack(len(body)) + body
 
 
-def length(head: bytes) -> int:
+def unpack_length(head: bytes) -> int:
     """Decode the length of a frame; raise DecodeError if it exceeds the limit."""
-    (count,) = HEAD.unpack(head)
-    if count > MOST:
-        raise msgspec.DecodeError(f"frame of {count} bytes; the limit is {MOST}")
+    (count,) = FRAME_HEAD.unpack(head)
+    if count > FRAME_MAX_BYTES:
+        raise msgspec.DecodeError(f"frame of {count} bytes; the limit is {FRAME_MAX_BYTES}")
     return int(count)
 
 

@@ -11,14 +11,14 @@ from typing import Any, Final, Literal, NamedTuple, TypeVar, get_args
 
 from rota.core.errors import InvalidInput
 from rota.core.kind_descriptions import TaskDescription, summarize_docstring
-from rota.executors.python import sources
+from rota.executors.python import map_sources
 
 MB: Final = 2**20
-USUAL_MEMORY: Final = 512 * MB
+MEMORY_DEFAULT_BYTES: Final = 512 * MB
 # An interpreter with asyncio and msgspec needs about 20 MB of its own.
-LEAST_MEMORY: Final = 64 * MB
-LONGEST_KIND: Final = 200
-SHOWN_KINDS: Final = 5
+MEMORY_MIN_BYTES: Final = 64 * MB
+KIND_MAX_CHARACTERS: Final = 200
+SHOWN_KINDS_MAX: Final = 5
 
 Isolation = Literal["none", "process"]
 F = TypeVar("F", bound=Callable[..., Any])
@@ -40,7 +40,7 @@ class Handler:
     on_loop: bool
 
 
-class Spec(NamedTuple):
+class HandlerCall(NamedTuple):
     """A handler and its checked payload: all that an attempt needs."""
 
     handler: Handler
@@ -88,7 +88,7 @@ class Handlers:
             self._refuse_kind(kind)  # again: a decorator may be stored and used twice
             self._by_kind[kind] = Handler(
                 kind=kind,
-                call=sources.handing_out(call) if sources.yields(call) else call,
+                call=map_sources.wrap_generator(call) if map_sources.is_generator(call) else call,
                 is_async=is_async,
                 in_child=in_child,
                 memory=memory_limit,
@@ -107,18 +107,20 @@ class Handlers:
             raise InvalidInput("kind", kind, f"no handler; registered kinds: {self._some_kinds()}")
         return handler
 
-    def read(self, kind: str, payload: Any) -> Spec:
+    def read(self, kind: str, payload: Any) -> HandlerCall:
         handler = self._by_kind.get(kind) or self.find(kind)
         if handler.check is None:
-            return Spec(handler, payload)
+            return HandlerCall(handler, payload)
         checked = handler.check(payload)
         # A child gets the original payload and checks it again: a check may return any object, and
         # only JSON can be sent to a child.
-        return Spec(handler, payload if handler.in_child else checked)
+        return HandlerCall(handler, payload if handler.in_child else checked)
 
     def _refuse_kind(self, kind: object) -> None:
-        if not isinstance(kind, str) or not 1 <= len(kind) <= LONGEST_KIND:
-            raise InvalidInput("kind", kind, f"expected a name of 1 to {LONGEST_KIND} characters")
+        if not isinstance(kind, str) or not 1 <= len(kind) <= KIND_MAX_CHARACTERS:
+            raise InvalidInput(
+                "kind", kind, f"expected a name of 1 to {KIND_MAX_CHARACTERS} characters"
+            )
         if not kind.isprintable():
             raise InvalidInput("kind", kind, "must not contain control characters")
         if kind in self._by_kind:
@@ -127,7 +129,7 @@ class Handlers:
     def _some_kinds(self) -> str:
         if not self._by_kind:
             return "none"
-        shown = sorted(self._by_kind)[:SHOWN_KINDS]
+        shown = sorted(self._by_kind)[:SHOWN_KINDS_MAX]
         more = len(self._by_kind) - len(shown)
         return ", ".join(shown) + (f" and {more} more" if more else "")
 
@@ -147,12 +149,12 @@ def _check_isolation(isolation: object) -> Isolation:
 
 def _check_memory(memory: int | None, *, in_child: bool) -> int:
     if memory is None:
-        return USUAL_MEMORY
+        return MEMORY_DEFAULT_BYTES
     if not in_child:
         wanted = 'only handlers with isolation="process" have a memory limit; remove memory'
         raise InvalidInput("memory", memory, wanted)
-    if memory < LEAST_MEMORY:
-        raise InvalidInput("memory", memory, f"must be at least {LEAST_MEMORY} bytes")
+    if memory < MEMORY_MIN_BYTES:
+        raise InvalidInput("memory", memory, f"must be at least {MEMORY_MIN_BYTES} bytes")
     return memory
 
 
@@ -161,4 +163,4 @@ def _is_async(call: object) -> bool:
         raise InvalidInput("handler", call, "expected a function of (context, payload)")
     # An object with `async def __call__` counts as well.
     functions = (call, getattr(call, "__call__", None))  # noqa: B004 — the method itself is needed
-    return sources.yields_async(call) or any(map(inspect.iscoroutinefunction, functions))
+    return map_sources.is_async_generator(call) or any(map(inspect.iscoroutinefunction, functions))

@@ -14,14 +14,16 @@ from typing import Any, Final, NamedTuple
 
 from rota.executors.python.contexts import AttemptCancelled
 
-OVER: Final = "the transaction has ended; use the connection inside `with ctx.transaction()` only"
+TRANSACTION_ENDED_MESSAGE: Final = (
+    "the transaction has ended; use the connection inside `with ctx.transaction()` only"
+)
 
 
 class TransactionEnded(RuntimeError):
     """A statement was sent after its transaction had ended."""
 
 
-class Statement(NamedTuple):
+class ThreadStatement(NamedTuple):
     """A call of a method of the connection, and the future of its result."""
 
     method: str
@@ -46,7 +48,7 @@ class LoopTransaction:
         self._loop = loop
         self._manager = manager
         self._is_stopped = is_stopped
-        self._inbox: asyncio.Queue[Statement | None] = asyncio.Queue()
+        self._inbox: asyncio.Queue[ThreadStatement | None] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
         self._pending: set[Future[Any]] = set()
         self._begun: Future[None] = Future()
@@ -60,7 +62,7 @@ class LoopTransaction:
 
     def send(self, method: str, *arguments: Any) -> Any:
         """Call a method of the connection and return its result."""
-        statement = Statement(method, arguments, Future())
+        statement = ThreadStatement(method, arguments, Future())
         self._call(self._take, statement)
         return statement.answer.result()
 
@@ -90,7 +92,7 @@ class LoopTransaction:
         try:
             self._loop.call_soon_threadsafe(callback, *arguments)
         except RuntimeError:  # the loop is closed: this thread was abandoned
-            raise TransactionEnded(OVER) from None
+            raise TransactionEnded(TRANSACTION_ENDED_MESSAGE) from None
 
     def _start(self) -> None:
         if self._is_stopped():
@@ -99,7 +101,7 @@ class LoopTransaction:
         self._task = self._loop.create_task(self._live())
         self._task.add_done_callback(self._finish)
 
-    def _take(self, statement: Statement | None) -> None:
+    def _take(self, statement: ThreadStatement | None) -> None:
         if self._ended.done():
             if statement is not None:
                 _fail_future(statement.answer, self._refusal())
@@ -139,7 +141,11 @@ class LoopTransaction:
         self._pending.clear()
 
     def _refusal(self) -> BaseException:
-        return AttemptCancelled() if self._is_stopped() else TransactionEnded(OVER)
+        return (
+            AttemptCancelled()
+            if self._is_stopped()
+            else TransactionEnded(TRANSACTION_ENDED_MESSAGE)
+        )
 
 
 class BlockingConnection:

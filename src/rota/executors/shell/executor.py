@@ -26,14 +26,19 @@ from rota.core.tenancy import DEFAULT_TENANT, DEFAULT_TENANTS, build_resource_er
 from rota.core.time import moments
 from rota.executors.shell.limits import ShellLimits
 from rota.executors.shell.spec import ANY_PROGRAM, read_command
-from rota.executors.shell.warded import BUFFER, Ending, Warded, warded
-from rota.executors.shell.warden import Order
+from rota.executors.shell.supervised_child import (
+    OUTPUT_BUFFER_BYTES,
+    ProgramExit,
+    SupervisedChild,
+    start_supervised,
+)
+from rota.executors.shell.supervisor import ProgramOrder
 
 KIND = "shell"
-PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-TAIL = 4096
+DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+TAIL_BYTES = 4096
 # All writers are dead by then; only a process that survived SIGKILL can hold a stream open.
-DRAINING = 2.0
+OUTPUT_DRAIN_TIMEOUT_S = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +61,7 @@ class ShellExecutor:
             if program != ANY_PROGRAM and (not path.is_absolute() or str(path) != program):
                 wanted = "expected the absolute path of a program, or *"
                 raise InvalidSetting("executors.shell_allow", program, wanted)
-        account_of(self.user)
+        find_account(self.user)
 
     @property
     def kinds(self) -> Sequence[str]:
@@ -80,13 +85,13 @@ class ShellExecutor:
         return read_command(payload, allow=self.allow)
 
     async def run(self, spec: ShellPayload, context: AttemptContext) -> Outcome:
-        out, err = Tail(), Tail()
-        async with warded(self._order(spec, context), spec.stdin) as program:
-            ending = await follow(program, context, out, err)
+        out, err = OutputTail(), OutputTail()
+        async with start_supervised(self._order(spec, context), spec.stdin) as program:
+            ending = await follow_program(program, context, out, err)
         if ending.left:
             note = f"{ending.left} processes of this attempt could not be killed\n"
             context.write(Stream.ROTA, note.encode())
-        return judge(spec, ending, out, err)
+        return build_outcome(spec, ending, out, err)
 
     async def open(self) -> None:
         pass
@@ -94,8 +99,8 @@ class ShellExecutor:
     async def close(self) -> None:
         pass
 
-    def _order(self, spec: ShellPayload, context: AttemptContext) -> Order:
-        uid, gid = account_of(self.user)
+    def _order(self, spec: ShellPayload, context: AttemptContext) -> ProgramOrder:
+        uid, gid = find_account(self.user)
         home = tempfile.mkdtemp(prefix="rota-")
         run_variables = {
             "ROTA_RUN_ID": str(context.run_id),
@@ -105,26 +110,26 @@ class ShellExecutor:
         }
         if context.traceparent is not None:
             run_variables["TRACEPARENT"] = context.traceparent
-        defaults = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": home, "TMPDIR": home}
-        return Order(
+        defaults = {"PATH": DEFAULT_PATH, "LANG": "C.UTF-8", "HOME": home, "TMPDIR": home}
+        return ProgramOrder(
             argv=spec.argv,
             env={**defaults, **spec.env, **run_variables},
             home=home,
             cwd=spec.cwd or home,
-            limits=self.limits.kernel(),
+            limits=self.limits.to_rlimits(),
             uid=uid,
             gid=gid,
         )
 
 
-class Tail:
+class OutputTail:
     """Keeps the last bytes of a stream."""
 
     def __init__(self) -> None:
         self._kept = b""
 
     def add(self, chunk: bytes) -> None:
-        self._kept = (self._kept + chunk)[-TAIL:]
+        self._kept = (self._kept + chunk)[-TAIL_BYTES:]
 
     @property
     def text(self) -> str:
@@ -132,10 +137,12 @@ class Tail:
         cannot store in JSON.
         """
         text = self._kept.decode(errors="replace").replace("\0", "�")
-        return text.encode()[-TAIL:].decode(errors="ignore")
+        return text.encode()[-TAIL_BYTES:].decode(errors="ignore")
 
 
-async def follow(program: Warded, context: AttemptContext, out: Tail, err: Tail) -> Ending:
+async def follow_program(
+    program: SupervisedChild, context: AttemptContext, out: OutputTail, err: OutputTail
+) -> ProgramExit:
     """Pass the output on until the program has exited or has been stopped."""
     streams = (
         (program.process.stdout, Stream.STDOUT, out),
@@ -143,62 +150,64 @@ async def follow(program: Warded, context: AttemptContext, out: Tail, err: Tail)
     )
     async with asyncio.TaskGroup() as group:
         pumps = [
-            group.create_task(pump(source, stream, context, tail))
+            group.create_task(pump_stream(source, stream, context, tail))
             for source, stream, tail in streams
             if source is not None
         ]
         try:
-            ending = await program.ended()
+            ending = await program.wait_for_exit()
         except asyncio.CancelledError:
-            await program.stop(patience(context))
+            await program.stop(stop_grace_s(context))
             raise
         finally:
             # The last output of a stopped program matters as well.
-            _, unfinished = await asyncio.wait(pumps, timeout=DRAINING)
+            _, unfinished = await asyncio.wait(pumps, timeout=OUTPUT_DRAIN_TIMEOUT_S)
             for task in unfinished:
                 task.cancel()
     return ending
 
 
-async def pump(
-    source: asyncio.StreamReader, stream: Stream, context: AttemptContext, tail: Tail
+async def pump_stream(
+    source: asyncio.StreamReader, stream: Stream, context: AttemptContext, tail: OutputTail
 ) -> None:
-    while chunk := await source.read(BUFFER):
+    while chunk := await source.read(OUTPUT_BUFFER_BYTES):
         tail.add(chunk)
         context.write(stream, chunk)
 
 
-def patience(context: AttemptContext) -> float:
+def stop_grace_s(context: AttemptContext) -> float:
     """Return slightly less than the grace period, which leaves time to kill and clean up."""
     grace = context.grace.total_seconds()
     return max(0.0, grace - min(1.0, grace / 10))
 
 
-def judge(spec: ShellPayload, ending: Ending, out: Tail, err: Tail) -> Outcome:
+def build_outcome(
+    spec: ShellPayload, ending: ProgramExit, out: OutputTail, err: OutputTail
+) -> Outcome:
     if ending.code in spec.ok_codes:
         return Succeeded(result={"exit_code": ending.code, "stdout_tail": out.text})
     if ending.code is not None:
-        return failed(f"exit {ending.code}", f"{spec.argv[0]} exited with {ending.code}", err)
+        return build_failed(f"exit {ending.code}", f"{spec.argv[0]} exited with {ending.code}", err)
     if ending.signal is not None:
-        name = signal_name(ending.signal)
-        return failed(f"signal {name}", f"{spec.argv[0]} was killed by {name}", err)
+        name = describe_signal(ending.signal)
+        return build_failed(f"signal {name}", f"{spec.argv[0]} was killed by {name}", err)
     if ending.problem:
-        return failed("cannot start", f"{spec.argv[0]}: {ending.problem}", err)
-    return failed("supervisor lost", "the program's supervisor process was killed", err)
+        return build_failed("cannot start", f"{spec.argv[0]}: {ending.problem}", err)
+    return build_failed("supervisor lost", "the program's supervisor process was killed", err)
 
 
-def failed(type_: str, message: str, err: Tail) -> Failed:
+def build_failed(type_: str, message: str, err: OutputTail) -> Failed:
     tail = err.text.strip()
     return Failed(failure=Failure(type=type_, message=f"{message}: {tail}" if tail else message))
 
 
-def signal_name(number: int) -> str:
+def describe_signal(number: int) -> str:
     with contextlib.suppress(ValueError):
         return signal.Signals(number).name
     return str(number)
 
 
-def account_of(user: str | None) -> tuple[int, int]:
+def find_account(user: str | None) -> tuple[int, int]:
     """Return uid and gid of a user; -1 keeps the worker's own."""
     if user is None:
         return -1, -1

@@ -11,8 +11,8 @@ from rota.core.errors import InvalidSetting
 
 MEGABYTE = 1024 * 1024
 # An ordinary program cannot start with less.
-LEAST_MEMORY = 16 * MEGABYTE
-LEAST_OPEN_FILES = 16
+MEMORY_MIN_BYTES = 16 * MEGABYTE
+OPEN_FILES_MIN = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +31,8 @@ class ShellLimits:
     cpu: timedelta | None = None
 
     def __post_init__(self) -> None:
-        self._require_minimum("memory", LEAST_MEMORY)
-        self._require_minimum("open_files", LEAST_OPEN_FILES)
+        self._require_minimum("memory", MEMORY_MIN_BYTES)
+        self._require_minimum("open_files", OPEN_FILES_MIN)
         self._require_minimum("processes", 1)
         self._require_minimum("file_size", 0)
         if self.cpu is not None and self.cpu < timedelta(seconds=1):
@@ -46,7 +46,7 @@ class ShellLimits:
             wanted = f"must be at least {minimum}"
             raise InvalidSetting(f"executors.shell_limits.{name}", value, wanted)
 
-    def kernel(self) -> dict[str, int]:
+    def to_rlimits(self) -> dict[str, int]:
         """Return the limits under their kernel names, without the unlimited ones."""
         limits = {
             "RLIMIT_CORE": 0,

@@ -12,12 +12,12 @@ from rota.contract.payloads.shell import ShellPayload
 from rota.core.errors import InvalidInput
 
 ANY_PROGRAM = "*"
-MOST_BYTES = 32 * 1024
-MOST_STDIN = 256 * 1024
+ARGUMENTS_MAX_BYTES = 32 * 1024
+STDIN_MAX_BYTES = 256 * 1024
 
-VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
+VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
 # Variables with which a payload could make an allowed program load other code.
-LOADER = re.compile(r"LD_|DYLD_|GLIBC_TUNABLES$|GCONV_PATH$|ROTA_", re.ASCII)
+RESERVED_VARIABLES = re.compile(r"LD_|DYLD_|GLIBC_TUNABLES$|GCONV_PATH$|ROTA_", re.ASCII)
 
 
 def read_command(payload: object, *, allow: Collection[str]) -> ShellPayload:
@@ -33,16 +33,18 @@ def read_command(payload: object, *, allow: Collection[str]) -> ShellPayload:
     if command.stdin is not None:
         if not _is_encodable(command.stdin):
             raise InvalidInput("stdin", command.stdin, "must be encodable as UTF-8")
-        if len(command.stdin.encode()) > MOST_STDIN:
-            raise InvalidInput("stdin", command.stdin, f"must be at most {MOST_STDIN} bytes")
+        if len(command.stdin.encode()) > STDIN_MAX_BYTES:
+            raise InvalidInput("stdin", command.stdin, f"must be at most {STDIN_MAX_BYTES} bytes")
     return command
 
 
 def _check_program(argv: list[str], allow: Collection[str]) -> None:
     for index, word in enumerate(argv):
         _check_text(word, f"argv[{index}]")
-    if sum(len(word.encode()) + 1 for word in argv) > MOST_BYTES:
-        wanted = f"must be at most {MOST_BYTES} bytes in total; pass longer input through stdin"
+    if sum(len(word.encode()) + 1 for word in argv) > ARGUMENTS_MAX_BYTES:
+        wanted = (
+            f"must be at most {ARGUMENTS_MAX_BYTES} bytes in total; pass longer input through stdin"
+        )
         raise InvalidInput("argv", argv, wanted)
     program = argv[0]
     if not PurePosixPath(program).is_absolute():
@@ -55,13 +57,13 @@ def _check_program(argv: list[str], allow: Collection[str]) -> None:
 
 def _check_variables(env: dict[str, str]) -> None:
     for name, text in env.items():
-        if VARIABLE.fullmatch(name) is None:
+        if VARIABLE_NAME.fullmatch(name) is None:
             raise InvalidInput("env", name, "expected a name of letters, digits and _")
-        if LOADER.match(name):
+        if RESERVED_VARIABLES.match(name):
             raise InvalidInput("env", name, "reserved for the dynamic loader or Rota; remove it")
         _check_text(text, f"env.{name}")
-    if sum(len(name) + len(text.encode()) + 2 for name, text in env.items()) > MOST_BYTES:
-        wanted = f"all variables together must be at most {MOST_BYTES} bytes"
+    if sum(len(name) + len(text.encode()) + 2 for name, text in env.items()) > ARGUMENTS_MAX_BYTES:
+        wanted = f"all variables together must be at most {ARGUMENTS_MAX_BYTES} bytes"
         raise InvalidInput("env", sorted(env), wanted)
 
 

@@ -6,9 +6,16 @@ implement it. Statements are parsed with their parameters, values are converted 
 JSON and files, and rows are staged for DuckDB. Files live in one data folder of the worker.
 """
 
-from rota.executors.sql.connections import Connection, Connections
+from rota.executors.sql.connections import SqlConnection, SqlConnections
+from rota.executors.sql.data_folder import DataFolder
 from rota.executors.sql.etl import EtlExecutor, EtlLimits
 from rota.executors.sql.executor import SqlExecutor
-from rota.executors.sql.folder import Folder
 
-__all__ = ["Connection", "Connections", "EtlExecutor", "EtlLimits", "Folder", "SqlExecutor"]
+__all__ = [
+    "SqlConnection",
+    "SqlConnections",
+    "EtlExecutor",
+    "EtlLimits",
+    "DataFolder",
+    "SqlExecutor",
+]

@@ -8,7 +8,7 @@ aborts the connection, before asyncpg decodes anything.
 import asyncio
 from typing import Any, Final
 
-from rota.executors.sql.bounds import VALUE_MAX_BYTES
+from rota.executors.sql.size_limits import VALUE_MAX_BYTES
 
 # Fetches are sized to fit into a quarter of this.
 FETCH_MAX_BYTES: Final = 4 * VALUE_MAX_BYTES

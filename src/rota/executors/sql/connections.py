@@ -15,10 +15,10 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 from rota.core.errors import InvalidInput, InvalidSetting
 from rota.core.tenancy import DEFAULT_TENANT, DEFAULT_TENANTS, build_resource_error, select_open
 
-NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
-HIDDEN: Final = "***"
+CONNECTION_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
+MASK: Final = "***"
 # Shorter passwords occur in too many texts to be replaced.
-SHORTEST_HIDDEN: Final = 3
+MASKED_MIN_CHARACTERS: Final = 3
 
 
 class Dialect(StrEnum):
@@ -40,12 +40,12 @@ DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
         "duckdb": Dialect.DUCKDB,
     }
 )
-STORES: Final = ("s3", "gs", "az")
-IN_A_FILE: Final = frozenset({Dialect.SQLITE, Dialect.DUCKDB})
+STORE_SCHEMES: Final = ("s3", "gs", "az")
+FILE_DIALECTS: Final = frozenset({Dialect.SQLITE, Dialect.DUCKDB})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Connection:
+class SqlConnection:
     """One named connection; its URL may contain a password."""
 
     name: str
@@ -54,20 +54,20 @@ class Connection:
     tenants: tuple[str, ...] = DEFAULT_TENANTS
 
     def __post_init__(self) -> None:
-        if NAME.fullmatch(self.name) is None:
+        if CONNECTION_NAME.fullmatch(self.name) is None:
             wanted = "expected a name of a-z, 0-9, dash and underscore, at most 63 characters"
             raise InvalidSetting("executors.connections", self.name, wanted)
-        known = (*DIALECTS, *STORES)
+        known = (*DIALECTS, *STORE_SCHEMES)
         if self.scheme not in known:
             raise self._invalid("url", f"expected a URL with one of the schemes {', '.join(known)}")
-        if self.dialect in IN_A_FILE and not self.path.startswith("/"):
+        if self.dialect in FILE_DIALECTS and not self.path.startswith("/"):
             wanted = f"expected an absolute path, as in {self.scheme}:///srv/data/shop.db"
             raise self._invalid("url", wanted)
         if self.is_store and not self.host:
             raise self._invalid("url", f"expected a bucket, as in {self.scheme}://bucket/folder")
 
     def _invalid(self, setting: str, wanted: str) -> InvalidSetting:
-        return InvalidSetting(f"executors.connections.{self.name}.{setting}", HIDDEN, wanted)
+        return InvalidSetting(f"executors.connections.{self.name}.{setting}", MASK, wanted)
 
     @property
     def target(self) -> str:
@@ -92,7 +92,7 @@ class Connection:
 
     @property
     def is_store(self) -> bool:
-        return self.scheme in STORES
+        return self.scheme in STORE_SCHEMES
 
     @property
     def host(self) -> str:
@@ -122,21 +122,21 @@ class Connection:
         return dict(parse_qsl(self.parts.query))
 
 
-class Connections:
+class SqlConnections:
     """The connections of a worker that a tenant may use."""
 
     def __init__(
-        self, connections: Iterable[Connection] = (), *, tenant: str = DEFAULT_TENANT
+        self, connections: Iterable[SqlConnection] = (), *, tenant: str = DEFAULT_TENANT
     ) -> None:
         self._all = {connection.name: connection for connection in connections}
         self._tenant = tenant
         self._named = select_open(self._all, tenant)
 
-    def of_tenant(self, tenant: str) -> "Connections":
+    def for_tenant(self, tenant: str) -> "SqlConnections":
         """Return the connections of the same worker that this tenant may use."""
-        return self if tenant == self._tenant else Connections(self._all.values(), tenant=tenant)
+        return self if tenant == self._tenant else SqlConnections(self._all.values(), tenant=tenant)
 
-    def named(self, name: object, *, field: str = "connection") -> Connection:
+    def find(self, name: object, *, field: str = "connection") -> SqlConnection:
         """Return a connection by name; refuse a name that the tenant may not use."""
         if isinstance(name, str) and name in self._named:
             return self._named[name]
@@ -145,17 +145,17 @@ class Connections:
             field, name, tenant=self._tenant, available=self._named, setting=setting
         )
 
-    def database(self, name: object, *, field: str = "connection") -> Connection:
-        connection = self.named(name, field=field)
+    def find_database(self, name: object, *, field: str = "connection") -> SqlConnection:
+        connection = self.find(name, field=field)
         if connection.dialect is None:
             wanted = "expected a connection to a database, not to an object store"
             raise InvalidInput(field, name, wanted)
         return connection
 
 
-def hidden(connection: Connection, text: str) -> str:
+def mask_secrets(connection: SqlConnection, text: str) -> str:
     """Return a driver's text without the password and the URL of the connection."""
     for secret in (connection.url, connection.password, connection.parts.password):
-        if secret is not None and len(secret) >= SHORTEST_HIDDEN:
-            text = text.replace(secret, HIDDEN)
+        if secret is not None and len(secret) >= MASKED_MIN_CHARACTERS:
+            text = text.replace(secret, MASK)
     return text

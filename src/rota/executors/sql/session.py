@@ -1,7 +1,7 @@
 """Defines the interface to a database connection for one attempt.
 
 A session begins one transaction, runs statements, returns rows in pieces, and ends. A cancelled
-caller just propagates the error: the session stops a statement that runs on the server (`Threaded`,
+caller just propagates the error: the session stops a statement that runs on the server (`ThreadedSession`,
 and asyncpg by itself), and closing rolls back uncommitted changes.
 """
 
@@ -14,21 +14,21 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Self, TypeVar
 
-from rota.executors.sql.connections import Connection, Dialect
+from rota.executors.sql.connections import Dialect, SqlConnection
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
 
 # Seconds that connecting may take; a job's own timeout may be shorter.
-CONNECTING: Final = 10.0
-CLOSING: Final = 2.0
+CONNECT_TIMEOUT_S: Final = 10.0
+CLOSE_TIMEOUT_S: Final = 2.0
 # Seconds between interrupts: one that comes before the statement has begun is lost.
-AGAIN: Final = 0.1
-PATIENCE: Final = 2.0
+INTERRUPT_INTERVAL_S: Final = 0.1
+INTERRUPT_TIMEOUT_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class ResultColumn:
     """A column of a result. `type` is DuckDB's name of its type, None if it is unknown."""
 
     name: str
@@ -36,36 +36,36 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class StatementResult:
     """The result of a statement: rows to fetch if it has columns, else the affected rows."""
 
-    columns: tuple[Column, ...] = ()
+    columns: tuple[ResultColumn, ...] = ()
     affected: int | None = None
     fetch: Callable[[int], Any] | None = None
 
-    async def pieces(self, size: int) -> AsyncIterator[Sequence[Row]]:
+    async def read_pieces(self, size: int) -> AsyncIterator[Sequence[Row]]:
         if self.fetch is None:
             return
         while rows := await self.fetch(size):
             yield rows
 
 
-class Session(ABC):
+class SqlSession(ABC):
     """A connection of one attempt. Call `begin` first; without `commit`, closing rolls back."""
 
     dialect: ClassVar[Dialect]
 
     @classmethod
     @abstractmethod
-    async def open(cls, connection: Connection) -> Self: ...
+    async def open(cls, connection: SqlConnection) -> Self: ...
 
     @abstractmethod
     async def begin(self, *, read_only: bool = False) -> None: ...
 
     @abstractmethod
     async def run(
-        self, text: str, values: Sequence[object] = (), *, most: int | None = None
-    ) -> Answer:
+        self, text: str, values: Sequence[object] = (), *, max_rows: int | None = None
+    ) -> StatementResult:
         """Run one statement; `most` is the number of rows that the caller will fetch."""
 
     @abstractmethod
@@ -90,7 +90,7 @@ class Session(ABC):
         await self.commit()
 
 
-class Threaded(Session):
+class ThreadedSession(SqlSession):
     """A session over a blocking driver, which is called in one thread of the session.
 
     A cancellation calls `interrupt` from another thread until the call has ended.
@@ -111,22 +111,22 @@ class Threaded(Session):
         """Force the thread to stop waiting, if interrupting did not help."""
 
     @abstractmethod
-    def let_go(self) -> None:
+    def disconnect(self) -> None:
         """Close the driver's connection, in the session's thread."""
 
     @abstractmethod
-    def translating(self) -> contextlib.AbstractContextManager[None]:
+    def translate_errors(self) -> contextlib.AbstractContextManager[None]:
         """Translate the driver's exceptions into `Fault`."""
 
-    async def connected(self) -> Self:
+    async def connect_or_close(self) -> Self:
         try:
-            await self.call(self.connect)
+            await self.call_in_thread(self.connect)
         except BaseException:
             await self.close()
             raise
         return self
 
-    async def call(self, work: Callable[..., T], *args: Any, **named: Any) -> T:
+    async def call_in_thread(self, work: Callable[..., T], *args: Any, **named: Any) -> T:
         loop = asyncio.get_running_loop()
         task = functools.partial(self._run_translated, work, *args, **named)
         future = loop.run_in_executor(self._thread, task)
@@ -137,18 +137,18 @@ class Threaded(Session):
             raise
 
     def _run_translated(self, work: Callable[..., T], *args: Any, **named: Any) -> T:
-        with self.translating():
+        with self.translate_errors():
             return work(*args, **named)
 
     async def _stop(self, running: "asyncio.Future[Any]") -> None:
         """Interrupt until the call has ended; its result is ignored."""
         running.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
         loop = asyncio.get_running_loop()
-        end, interrupting = loop.time() + PATIENCE, None
+        end, interrupting = loop.time() + INTERRUPT_TIMEOUT_S, None
         while not running.done() and loop.time() < end:
             if interrupting is None or interrupting.done():
                 interrupting = loop.run_in_executor(None, self._interrupt_quietly)
-            await asyncio.wait([running], timeout=AGAIN)
+            await asyncio.wait([running], timeout=INTERRUPT_INTERVAL_S)
         if not running.done():
             self.abandon()
 
@@ -159,13 +159,13 @@ class Threaded(Session):
 
     async def close(self) -> None:
         loop = asyncio.get_running_loop()
-        closing = loop.run_in_executor(self._thread, self._let_go_quietly)
+        closing = loop.run_in_executor(self._thread, self._disconnect_quietly)
         self._thread.shutdown(wait=False)
-        await asyncio.wait([closing], timeout=AGAIN)
+        await asyncio.wait([closing], timeout=INTERRUPT_INTERVAL_S)
         if not closing.done():
             # A statement still runs in the thread: its caller was cancelled twice.
             await self._stop(closing)
 
-    def _let_go_quietly(self) -> None:
+    def _disconnect_quietly(self) -> None:
         with contextlib.suppress(Exception):
-            self.let_go()
+            self.disconnect()

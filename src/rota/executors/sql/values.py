@@ -22,7 +22,7 @@ class JsonText(str):
     __slots__ = ()
 
 
-def plain(value: object) -> Any:
+def to_plain(value: object) -> Any:
     """Convert a driver's value to JSON."""
     match value:
         case bool() | int() | None:
@@ -40,22 +40,22 @@ def plain(value: object) -> Any:
         case bytes() | bytearray() | memoryview():
             return base64.b64encode(bytes(value)).decode()
         case Mapping():
-            return {str(key): plain(item) for key, item in value.items()}
+            return {str(key): to_plain(item) for key, item in value.items()}
         case list() | tuple() | set() | frozenset():
-            return [plain(item) for item in value]
+            return [to_plain(item) for item in value]
         case _:
             return str(value).replace("\0", "�")
 
 
-def as_text(value: object) -> str | int | float | None:
+def to_cell(value: object) -> str | int | float | None:
     """Convert a value to a cell of a CSV file: JSON values, with objects and lists as text."""
-    cell = plain(value)
+    cell = to_plain(value)
     if isinstance(cell, bool):
         return "true" if cell else "false"
     return json.dumps(cell, ensure_ascii=False) if isinstance(cell, dict | list) else cell
 
 
-def given(value: object, *, instant: Callable[[datetime], object], exact: bool) -> object:
+def to_driver(value: object, *, instant: Callable[[datetime], object], exact: bool) -> object:
     """Convert a value for a driver that supports only numbers, text and bytes.
 
     `instant` converts a datetime; with `exact`, decimals and durations stay unchanged.
@@ -73,13 +73,13 @@ def given(value: object, *, instant: Callable[[datetime], object], exact: bool) 
         case date() | time():
             return value.isoformat()
         case timedelta():
-            return value if exact else plain(value)
+            return value if exact else to_plain(value)
         case Mapping() | list() | tuple():
-            return json.dumps(plain(value), ensure_ascii=False)
+            return json.dumps(to_plain(value), ensure_ascii=False)
         case _:
             return str(value)
 
 
-def in_utc(value: datetime) -> datetime:
+def to_naive_utc(value: datetime) -> datetime:
     """Convert an instant to UTC without a zone, for databases whose times have no zone."""
     return value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)

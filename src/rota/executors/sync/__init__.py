@@ -8,6 +8,6 @@ steps, checks the plan, copies the files and deletes the files that a mirror no 
 """
 
 from rota.executors.sync.executor import SyncExecutor
-from rota.executors.sync.places import Place
+from rota.executors.sync.places import SyncPlace
 
-__all__ = ["Place", "SyncExecutor"]
+__all__ = ["SyncPlace", "SyncExecutor"]

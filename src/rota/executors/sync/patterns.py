@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from rota.core.errors import InvalidInput
 
-DEEP = "**"
+DEEP_PATTERN = "**"
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class PathPattern:
     text: str
     parts: tuple[Callable[[str], object] | None, ...]
 
@@ -46,13 +46,13 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class FileSelection:
     """Selects the files of a job: included and not excluded. No `include` means all files."""
 
-    include: tuple[Pattern, ...] = ()
-    exclude: tuple[Pattern, ...] = ()
+    include: tuple[PathPattern, ...] = ()
+    exclude: tuple[PathPattern, ...] = ()
 
-    def takes(self, path: str) -> bool:
+    def includes(self, path: str) -> bool:
         if not self.include and not self.exclude:
             return True
         names = path.split("/")
@@ -61,19 +61,21 @@ class Choice:
         return not any(pattern.matches(names) for pattern in self.exclude)
 
 
-def read_patterns(field: str, texts: Sequence[str]) -> tuple[Pattern, ...]:
+def read_patterns(field: str, texts: Sequence[str]) -> tuple[PathPattern, ...]:
     return tuple(read_pattern(f"{field}[{index}]", text) for index, text in enumerate(texts))
 
 
-def read_pattern(field: str, text: str) -> Pattern:
+def read_pattern(field: str, text: str) -> PathPattern:
     wanted = "expected a pattern such as **/*.jpg, without a leading slash"
     if "\0" in text:
         raise InvalidInput(field, text, wanted)
     parts = text.split("/")
     if any(part in {"", ".", ".."} for part in parts):
         raise InvalidInput(field, text, wanted)
-    return Pattern(text, tuple(None if part == DEEP else name_like(part) for part in parts))
+    return PathPattern(
+        text, tuple(None if part == DEEP_PATTERN else compile_part(part) for part in parts)
+    )
 
 
-def name_like(part: str) -> Callable[[str], object]:
+def compile_part(part: str) -> Callable[[str], object]:
     return re.compile(fnmatch.translate(part)).match

@@ -13,21 +13,21 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from rota.core.errors import InvalidSetting
 from rota.core.tenancy import DEFAULT_TENANTS
-from rota.executors.sync.tree import names_of
+from rota.executors.sync.tree import split_path
 
-NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}", re.ASCII)
+PLACE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}", re.ASCII)
 FINGERPRINT = re.compile(r"SHA256:[A-Za-z0-9+/]{43}", re.ASCII)
-QUERY = re.compile(r"\?[^\s\"']+")
+URL_QUERY = re.compile(r"\?[^\s\"']+")
 FILES, S3, GCS, AZURE, SFTP = "file", "s3", "gs", "az", "sftp"
 SCHEMES = (FILES, S3, GCS, AZURE, SFTP)
 STORES = (S3, GCS, AZURE)
-WANTED_URL = f"expected a URL with one of the schemes {', '.join(SCHEMES)}"
+URL_EXPECTED = f"expected a URL with one of the schemes {', '.join(SCHEMES)}"
 SSH_PORT = 22
-LONGEST_SAID = 300
+LIBRARY_MESSAGE_MAX_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class SyncPlace:
     """A folder, a bucket or a prefix in it, or a folder on an SFTP server.
 
     `account` is the id of the access key (S3) or the storage account (Azure). `secret` is the
@@ -48,7 +48,7 @@ class Place:
     tenants: tuple[str, ...] = DEFAULT_TENANTS
 
     def __post_init__(self) -> None:
-        if NAME.fullmatch(self.name) is None:
+        if PLACE_NAME.fullmatch(self.name) is None:
             wanted = "expected a name of a-z, 0-9, dot, dash and underscore"
             raise InvalidSetting("executors.places", self.name, wanted)
         parts = self._parts()
@@ -83,12 +83,12 @@ class Place:
     def path(self) -> str:
         return unquote(urlsplit(self.url).path)
 
-    def clean(self, said: object) -> str:
+    def clean_message(self, message: object) -> str:
         """Return a library's message as one short line without secrets."""
-        text = " ".join(str(said).split())
+        text = " ".join(str(message).split())
         for hidden in filter(None, (self.secret, self.account)):
             text = text.replace(hidden, "***")
-        return QUERY.sub("?…", text)[:LONGEST_SAID]
+        return URL_QUERY.sub("?…", text)[:LIBRARY_MESSAGE_MAX_CHARACTERS]
 
     def _invalid(self, setting: str, value: object, wanted: str) -> InvalidSetting:
         return InvalidSetting(f"executors.places.{self.name}.{setting}", value, wanted)
@@ -98,15 +98,15 @@ class Place:
             parts = urlsplit(self.url)
             _ = parts.port if parts.scheme == SFTP else None
         except ValueError:
-            raise self._invalid("url", "***", f"{WANTED_URL}") from None
+            raise self._invalid("url", "***", f"{URL_EXPECTED}") from None
         # Errors never show the URL, which may contain a password.
         if parts.scheme not in SCHEMES:
-            raise self._invalid("url", parts.scheme, f"{WANTED_URL}")
+            raise self._invalid("url", parts.scheme, f"{URL_EXPECTED}")
         if parts.password is not None:
             raise self._invalid("url", "***", "must not contain a password; use `secret`")
         if parts.query or parts.fragment:
             raise self._invalid("url", "***", "must not contain ? or #")
-        if ".." in names_of(unquote(parts.path)) or "\0" in unquote(parts.path):
+        if ".." in split_path(unquote(parts.path)) or "\0" in unquote(parts.path):
             raise self._invalid("url", parts.path, "path must not contain ..")
         return parts
 
@@ -159,27 +159,27 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Location:
+class PlaceFolder:
     """A folder below a place; `path` has no leading slash and no `..`."""
 
-    place: Place
+    place: SyncPlace
     path: str
 
     @property
     def shown(self) -> str:
         return f"{self.place.name}:/{self.path}"
 
-    def overlaps(self, other: "Location") -> bool:
+    def overlaps(self, other: "PlaceFolder") -> bool:
         """Return whether one contains the other, judging by their names."""
-        mine, theirs = self.whole(), other.whole()
-        if self.where() != other.where():
+        mine, theirs = self.full_path(), other.full_path()
+        if self.store_key() != other.store_key():
             return False
         return mine == theirs or mine in theirs.parents or theirs in mine.parents
 
-    def whole(self) -> PurePosixPath:
-        return PurePosixPath("/", *names_of(self.place.path), *names_of(self.path))
+    def full_path(self) -> PurePosixPath:
+        return PurePosixPath("/", *split_path(self.place.path), *split_path(self.path))
 
-    def where(self) -> tuple[object, ...]:
+    def store_key(self) -> tuple[object, ...]:
         place = self.place
         port = place.port if place.scheme == SFTP else 0
         return place.scheme, place.host.lower(), port, place.endpoint, place.account

@@ -17,9 +17,9 @@ from typing import IO, Generic, TypeVar
 
 T = TypeVar("T", bound=tuple[object, ...])
 
-PIECE = 20_000
+SPOOL_PIECE_VALUES = 20_000
 # Files that are merged at once; a process may have 1024 open files.
-MOST_FILES = 64
+MERGED_FILES_MAX = 64
 
 
 class Spool(Generic[T]):
@@ -34,14 +34,14 @@ class Spool(Generic[T]):
     def add(self, value: T) -> None:
         self._buffer.append(value)
         self.count += 1
-        if len(self._buffer) == PIECE:
+        if len(self._buffer) == SPOOL_PIECE_VALUES:
             self._file = self._file or new_file()
-            write(self._file, self._buffer)
+            write_values(self._file, self._buffer)
             self._buffer = []
 
     def __iter__(self) -> Iterator[T]:
         if self._file is not None:
-            yield from read(self._file, self._kind)
+            yield from read_values(self._file, self._kind)
         yield from self._buffer
 
     def close(self) -> None:
@@ -63,12 +63,12 @@ class Sorter(Generic[T]):
         before = len(self._buffer)
         self._buffer.extend(values)
         self.count += len(self._buffer) - before
-        if len(self._buffer) >= PIECE:
+        if len(self._buffer) >= SPOOL_PIECE_VALUES:
             self._spill()
 
     def __iter__(self) -> Iterator[T]:
         self._buffer.sort(key=self._key)
-        pieces = [read(file, self._kind) for file in self._files]
+        pieces = [read_values(file, self._kind) for file in self._files]
         return heapq.merge(*pieces, self._buffer, key=self._key)
 
     def close(self) -> None:
@@ -79,12 +79,12 @@ class Sorter(Generic[T]):
     def _spill(self) -> None:
         self._buffer.sort(key=self._key)
         file = new_file()
-        write(file, self._buffer)
+        write_values(file, self._buffer)
         self._buffer = []
         self._files.append(file)
-        if len(self._files) == MOST_FILES:
+        if len(self._files) == MERGED_FILES_MAX:
             merged = new_file()
-            write(merged, self)
+            write_values(merged, self)
             self.close()
             self._files = [merged]
 
@@ -93,12 +93,12 @@ def new_file() -> IO[str]:
     return tempfile.TemporaryFile("w+", encoding="ascii", prefix="rota-sync-")
 
 
-def write(file: IO[str], values: Iterable[tuple[object, ...]]) -> None:
+def write_values(file: IO[str], values: Iterable[tuple[object, ...]]) -> None:
     file.seek(0, os.SEEK_END)
     file.writelines(f"{json.dumps(value)}\n" for value in values)
 
 
-def read(file: IO[str], kind: Callable[..., T]) -> Iterator[T]:
+def read_values(file: IO[str], kind: Callable[..., T]) -> Iterator[T]:
     file.flush()
     file.seek(0)
     for line in file:

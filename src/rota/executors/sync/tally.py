@@ -5,21 +5,21 @@ from dataclasses import dataclass, field
 
 from rota.core.executor import AttemptContext, Stream
 from rota.core.outcome import Failed, Failure
-from rota.executors.sync.planning import Plan
+from rota.executors.sync.planner import SyncPlan
 from rota.executors.sync.tree import printable
 
-MOST_TOLD = 20
-MOST_LISTED = 200
+REPORTED_ERRORS_MAX = 20
+LISTED_NAMES_MAX = 200
 # Limits for the names in a result (which may have 64 KB) and for a message (8 KB).
-MOST_BYTES = 24 * 1024
-LONGEST_MESSAGE = 4 * 1024
+LISTED_NAMES_MAX_BYTES = 24 * 1024
+FAILURE_MESSAGE_MAX_BYTES = 4 * 1024
 # Bytes added per file, so that a million empty files show progress.
-PER_FILE = 16 * 1024
-TOLD_EVERY = 0.25
+PROGRESS_BYTES_PER_FILE = 16 * 1024
+PROGRESS_INTERVAL_S = 0.25
 
 
 @dataclass(slots=True)
-class Listed:
+class NameList:
     """Keeps the first names of many, and counts all."""
 
     names: list[str] = field(default_factory=list)
@@ -30,7 +30,7 @@ class Listed:
         self.count += 1
         name = printable(path)
         self._bytes += len(name.encode())
-        if len(self.names) < MOST_LISTED and self._bytes <= MOST_BYTES:
+        if len(self.names) < LISTED_NAMES_MAX and self._bytes <= LISTED_NAMES_MAX_BYTES:
             self.names.append(name)
 
     @property
@@ -39,7 +39,7 @@ class Listed:
 
 
 @dataclass(slots=True, kw_only=True)
-class Tally:
+class SyncTally:
     """Counts the work of one attempt; `monotonic` returns seconds."""
 
     context: AttemptContext
@@ -49,10 +49,10 @@ class Tally:
     deleted: int = 0
     vanished: int = 0
     bytes: int = 0
-    troubles: int = 0
-    told: list[str] = field(default_factory=list)
-    copies: Listed = field(default_factory=Listed)
-    removals: Listed = field(default_factory=Listed)
+    error_count: int = 0
+    errors: list[str] = field(default_factory=list)
+    copies: NameList = field(default_factory=NameList)
+    removals: NameList = field(default_factory=NameList)
     # Bytes sent of files that have not arrived completely.
     sending: int = 0
     _all_bytes: int = 0
@@ -66,31 +66,31 @@ class Tally:
     def __post_init__(self) -> None:
         self._began = self.monotonic()
 
-    def expect(self, plan: Plan) -> None:
+    def expect(self, plan: SyncPlan) -> None:
         self.skipped += plan.same
         self._all_bytes, self._all_files = plan.bytes, plan.files
 
-    def say(self, line: str) -> None:
+    def log_line(self, line: str) -> None:
         self.context.write(Stream.STDOUT, f"{line}\n".encode())
 
-    def trouble(self, path: str, reason: str) -> None:
+    def record_error(self, path: str, reason: str) -> None:
         """Record that one file failed."""
-        self.troubles += 1
+        self.error_count += 1
         line = f"{printable(path) or '(root folder)'}: {reason}"
-        if len(self.told) < MOST_TOLD:
-            self.told.append(line)
+        if len(self.errors) < REPORTED_ERRORS_MAX:
+            self.errors.append(line)
         self.context.write(Stream.STDERR, f"{line}\n".encode())
 
-    def sent(self, size: int) -> None:
+    def record_sent(self, size: int) -> None:
         self.sending += size
         self._report_progress()
 
-    def arrived(self, size: int) -> None:
+    def record_copied(self, size: int) -> None:
         self.copied += 1
         self.bytes += size
         self.sending -= size
 
-    def passed(self, size: int) -> None:
+    def record_finished(self, size: int) -> None:
         """Record that a file was copied, skipped or failed."""
         self._files += 1
         self._passed += size
@@ -98,22 +98,22 @@ class Tally:
 
     def end(self) -> None:
         """Report the final progress, regardless of the interval."""
-        self._last = -TOLD_EVERY
+        self._last = -PROGRESS_INTERVAL_S
         self._report_progress()
 
     def _report_progress(self) -> None:
         now = self.monotonic()
-        if now - self._last < TOLD_EVERY:
+        if now - self._last < PROGRESS_INTERVAL_S:
             return
         self._last = now
-        whole = self._all_bytes + self._all_files * PER_FILE
+        whole = self._all_bytes + self._all_files * PROGRESS_BYTES_PER_FILE
         bytes_ = min(self._passed + self.sending, self._all_bytes)
-        done = bytes_ + self._files * PER_FILE
+        done = bytes_ + self._files * PROGRESS_BYTES_PER_FILE
         files = f"{self._files} of {self._all_files} files"
-        message = f"{files}, {size_of(bytes_)} of {size_of(self._all_bytes)}"
+        message = f"{files}, {format_size(bytes_)} of {format_size(self._all_bytes)}"
         self.context.progress(min(max(done / whole, 0.0), 1.0) if whole else 1.0, message)
 
-    def result(self) -> dict[str, object]:
+    def build_result(self) -> dict[str, object]:
         return {
             "copied": self.copied,
             "skipped": self.skipped,
@@ -123,7 +123,7 @@ class Tally:
             "seconds": self._seconds(),
         }
 
-    def foretold(self, refusal: str | None) -> dict[str, object]:
+    def build_dry_run_result(self, refusal: str | None) -> dict[str, object]:
         """Return the result of a dry run."""
         return {
             "dry_run": True,
@@ -138,23 +138,23 @@ class Tally:
             "seconds": self._seconds(),
         }
 
-    def failed(self) -> Failed:
-        count = f"{self.troubles} files" if self.troubles != 1 else "1 file"
-        rest = self.troubles - len(self.told)
-        reasons = "; ".join(self.told) + (f"; and {rest} more" if rest else "")
+    def build_failed(self) -> Failed:
+        count = f"{self.error_count} files" if self.error_count != 1 else "1 file"
+        rest = self.error_count - len(self.errors)
+        reasons = "; ".join(self.errors) + (f"; and {rest} more" if rest else "")
         message = f"{count} could not be copied, {self.copied} copied: {reasons}"
-        return failed("files left behind", message)
+        return build_failed("files left behind", message)
 
     def _seconds(self) -> float:
         return round(self.monotonic() - self._began, 3)
 
 
-def failed(type_: str, message: str, *, final: bool = False) -> Failed:
-    cut = message.encode(errors="replace")[:LONGEST_MESSAGE].decode(errors="ignore")
+def build_failed(type_: str, message: str, *, final: bool = False) -> Failed:
+    cut = message.encode(errors="replace")[:FAILURE_MESSAGE_MAX_BYTES].decode(errors="ignore")
     return Failed(failure=Failure(type=type_, message=cut), final=final)
 
 
-def size_of(count: int) -> str:
+def format_size(count: int) -> str:
     """Format a number of bytes, such as `1.4 GB`."""
     size = float(count)
     for unit in ("B", "kB", "MB", "GB"):

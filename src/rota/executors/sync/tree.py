@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
-CHUNK = 1024 * 1024
+CHUNK_BYTES = 1024 * 1024
 # Files per batch of a listing.
-BATCH = 1000
-SECOND = 1_000_000_000
-TEMPORARY = ".rota-sync-"
-MOST_LEFTOVERS = 1000
+LISTING_BATCH_FILES = 1000
+SECOND_NS = 1_000_000_000
+TEMPORARY_PREFIX = ".rota-sync-"
+LEFTOVERS_MAX = 1000
 
 
-class Broken(Exception):
+class SyncBroken(Exception):
     """The attempt cannot continue; `final` if a retry cannot help."""
 
     def __init__(self, type_: str, message: str, *, final: bool = False) -> None:
@@ -30,19 +30,19 @@ class Broken(Exception):
         self.final = final
 
 
-class Trouble(Exception):
+class FileFailure(Exception):
     """One file or folder failed; the attempt continues with the others."""
 
 
-class Gone(Exception):
+class FileMissing(Exception):
     """The file no longer exists."""
 
 
-class Changed(Exception):
+class FileChanged(Exception):
     """The file changed while it was read."""
 
 
-class Entry(NamedTuple):
+class TreeEntry(NamedTuple):
     """A file of a listing; `mtime` in nanoseconds, None if the listing does not contain it."""
 
     path: str
@@ -51,7 +51,7 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class FileFacts:
     """The attributes of one file. `mtime` has a resolution of `grain` nanoseconds.
 
     `is_arrival` means that `mtime` is only the time at which an object store received the file.
@@ -64,20 +64,20 @@ class Facts:
     sha256: str | None = None
 
 
-class Reading(Protocol):
+class FileReader(Protocol):
     """A file that is open for reading."""
 
     @property
-    def facts(self) -> Facts: ...
+    def facts(self) -> FileFacts: ...
     def chunks(self) -> AsyncGenerator[bytes, None]:
-        """Yield the content. Raises `Changed` after the last chunk if the file has changed."""
+        """Yield the content. Raises `FileChanged` after the last chunk if the file has changed."""
 
 
-class Delivery(Protocol):
+class FileDelivery(Protocol):
     """A file to write into a tree, and what must have arrived."""
 
     @property
-    def facts(self) -> Facts:
+    def facts(self) -> FileFacts:
         """Attributes of the source; with a checksum if it is needed and the tree stores it."""
         ...
 
@@ -94,7 +94,7 @@ class Delivery(Protocol):
     def chunks(self) -> AsyncGenerator[bytes, None]: ...
 
 
-class Tree(Protocol):
+class FileTree(Protocol):
     """The files below one location."""
 
     @property
@@ -118,7 +118,7 @@ class Tree(Protocol):
         ...
 
     @property
-    def seen(self) -> "Seen":
+    def seen(self) -> "ListingReport":
         """What the listing found besides files."""
         ...
 
@@ -126,12 +126,12 @@ class Tree(Protocol):
         """Connect and return whether the folder exists; with `make`, create a missing folder."""
 
     async def close(self) -> None: ...
-    def files(self) -> AsyncGenerator[list[Entry], None]:
+    def files(self) -> AsyncGenerator[list[TreeEntry], None]:
         """Yield all files in batches, in any order."""
 
-    async def facts(self, path: str) -> Facts: ...
-    def read(self, path: str) -> AbstractAsyncContextManager[Reading]: ...
-    async def write(self, path: str, delivery: Delivery) -> None:
+    async def facts(self, path: str) -> FileFacts: ...
+    def read(self, path: str) -> AbstractAsyncContextManager[FileReader]: ...
+    async def write(self, path: str, delivery: FileDelivery) -> None:
         """Write the file atomically: completely or not at all."""
 
     async def delete(self, path: str) -> None:
@@ -139,17 +139,17 @@ class Tree(Protocol):
 
 
 @dataclass(slots=True)
-class Seen:
+class ListingReport:
     links: int = 0
     specials: int = 0
     # Folders that could not be listed, with the reason. Their content is unknown, so nothing is
     # deleted.
-    closed: list[tuple[str, str]] = field(default_factory=list)
+    unlisted: list[tuple[str, str]] = field(default_factory=list)
     # Temporary files of attempts that have ended.
     leftovers: list[str] = field(default_factory=list)
 
-    def leftover(self, path: str) -> None:
-        if len(self.leftovers) < MOST_LEFTOVERS:
+    def add_leftover(self, path: str) -> None:
+        if len(self.leftovers) < LEFTOVERS_MAX:
             self.leftovers.append(path)
 
 
@@ -167,11 +167,11 @@ class TemporaryNames:
 
     def next(self) -> str:
         self._count += 1
-        return f"{TEMPORARY}{self.run_id.hex}-{self.attempt}-{self._count}"
+        return f"{TEMPORARY_PREFIX}{self.run_id.hex}-{self.attempt}-{self._count}"
 
-    def is_over(self, name: str, age: float) -> bool:
+    def is_leftover(self, name: str, age: float) -> bool:
         """Return whether it is a leftover: of an earlier attempt, or unchanged for a day."""
-        run, _, rest = name.removeprefix(TEMPORARY).partition("-")
+        run, _, rest = name.removeprefix(TEMPORARY_PREFIX).partition("-")
         attempt = rest.partition("-")[0]
         if run == self.run_id.hex and attempt.isdigit():
             return int(attempt) < self.attempt
@@ -182,16 +182,16 @@ def new_sha256() -> "hashlib._Hash":
     return hashlib.sha256()
 
 
-def names_of(path: str) -> list[str]:
+def split_path(path: str) -> list[str]:
     return [name for name in path.split("/") if name]
 
 
-def is_plain(path: str) -> bool:
+def is_safe_path(path: str) -> bool:
     """Return whether a path only leads downwards, without empty names, `.` and `..`."""
     return "\0" not in path and not any(name in {"", ".", ".."} for name in path.split("/"))
 
 
-def joined(folder: str, name: str) -> str:
+def join_path(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder else name
 
 
@@ -204,4 +204,4 @@ def printable(path: str) -> str:
 
 
 # Errors that every further file would meet as well.
-HOPELESS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE})
+FATAL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE})

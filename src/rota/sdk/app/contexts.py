@@ -14,7 +14,7 @@ from uuid import UUID
 from rota.core import executor
 from rota.core.executor import MapMember, Stream
 from rota.executors.python import contexts as apart
-from rota.executors.python.output import Records
+from rota.executors.python.output_routing import AttemptLogHandler
 from rota.executors.python.transactions import BlockingConnection
 
 
@@ -99,7 +99,7 @@ class SyncContext(Protocol):
 
 # A parameter annotated with one of these receives the context.
 CONTEXT_TYPES: Final = frozenset(
-    {Context, SyncContext, executor.AttemptContext, apart.SyncContext, apart.ChildContext}
+    {Context, SyncContext, executor.AttemptContext, apart.BlockingContext, apart.ChildContext}
 )
 
 
@@ -130,5 +130,5 @@ def create_attempt_logger(context: Any) -> logging.Logger:
     logger = logging.Logger(context.kind)  # noqa: LOG001 — getLogger would keep every logger
     logger.parent = logging.root  # its level is the worker's
     logger.propagate = False
-    logger.addHandler(Records(lambda: context))
+    logger.addHandler(AttemptLogHandler(lambda: context))
     return logger

@@ -2,14 +2,14 @@
 
 The handler's check converts a payload to arguments before the attempt begins. The call passes them
 to the function, with the context if the function takes one. The engine writes the return value as
-JSON; yielded values are the items of a map (executors/python/sources.py).
+JSON; yielded values are the items of a map (executors/python/map_sources.py).
 """
 
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
 
-from rota.executors.python import sources
+from rota.executors.python import map_sources
 from rota.sdk.app.arguments import Arguments
 from rota.sdk.app.contexts import LoggingContext
 
@@ -24,9 +24,9 @@ def is_async(function: Callable[..., Any]) -> bool:
 
 def build_handler(function: Callable[..., Any], arguments: Arguments) -> HandlerFunction:
     """Build a handler that takes a context and the arguments that `arguments.read` returned."""
-    if sources.yields_async(function):
+    if map_sources.is_async_generator(function):
         return _wrap_async_generator(function, arguments.context)
-    if sources.yields(function):
+    if map_sources.is_generator(function):
         return _wrap_generator(function, arguments.context)
     return (
         _wrap_coroutine(function, arguments.context)

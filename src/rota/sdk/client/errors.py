@@ -1,6 +1,6 @@
 """Defines the errors of a client.
 
-`ApiError`: the API answered with an error. `Unreachable`: the server did not answer. `UnreadableGraph`:
+`ApiError`: the API answered with an error. `Unreachable`: the server did not answer. `Unreadable`:
 the response does not match the API that this client knows.
 """
 

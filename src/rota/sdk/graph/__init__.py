@@ -7,7 +7,7 @@ values.py    `Value`: a value that is known only when the graph runs
 steps.py     `Step`: one step; `Steps`: several steps that others wait for
 current.py   the graph that is being built in this context
 building.py  collects the steps and writes the definition
-graph.py     `StepGraph`: the definition; it is submitted and scheduled like a job
+graph.py     `Graph`: the definition; it is submitted and scheduled like a job
 
 core/graphs validates the definition; nothing here executes steps.
 """

@@ -1,4 +1,4 @@
-"""Defines `StepGraph`: steps that are submitted and scheduled like a job."""
+"""Defines `Graph`: steps that are submitted and scheduled like a job."""
 
 import asyncio
 import inspect
@@ -234,7 +234,7 @@ def _queues(definition: Mapping[str, Any]) -> set[str]:
 
 
 class GraphDecorator:
-    """Turns a function into a `StepGraph`; its calls of jobs are the steps."""
+    """Turns a function into a `Graph`; its calls of jobs are the steps."""
 
     def __init__(self, app: "App", options: DeclarationOptions) -> None:
         self._app = app

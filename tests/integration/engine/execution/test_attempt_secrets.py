@@ -19,7 +19,7 @@ from rota.core.executor import AttemptContext, Retry
 from rota.core.policy import Policy
 from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
 from rota.core.states import RunState
-from rota.executors.http import Guard, HttpExecutor
+from rota.executors.http import HttpExecutor, TargetGuard
 from rota.executors.shell import ShellExecutor
 from rota.store import logs, tenants
 from rota.store.live_runs import StoredRun
@@ -58,7 +58,7 @@ async def test_a_server_sees_the_values_and_nothing_of_ours_keeps_them(keyed: Sh
     await put(keyed.conn, "token", CANARY)
     await put(keyed.conn, "path", "hidden-path-0815")
     async with target_server() as server:
-        guard = Guard(allow_networks=("127.0.0.1/32",), allow_ports=(server.port,))
+        guard = TargetGuard(allow_networks=("127.0.0.1/32",), allow_ports=(server.port,))
         keyed.others = (lambda: HttpExecutor(guard=guard),)
         async with keyed.worker():
             payload = {
@@ -284,7 +284,7 @@ async def test_a_payload_that_is_refused_for_its_secret_does_not_show_the_beginn
 ) -> None:
     value = "first line of a key\n" + "k" * 300
     await put(keyed.conn, "token", value)
-    keyed.others = (lambda: HttpExecutor(guard=Guard()),)
+    keyed.others = (lambda: HttpExecutor(guard=TargetGuard()),)
     async with keyed.worker():
         payload = {"url": "https://example.org/", "headers": {"X-Key": "{{secret:token}}"}}
         run = await keyed.ends(await keyed.submit("http", payload, policy=AT_ONCE))

@@ -15,7 +15,7 @@ from rota.core.outcome import Guarantee, Outcome, Succeeded
 from rota.core.policy import Policy
 from rota.core.retry import RetryPolicy
 from rota.core.states import RunState
-from rota.executors.python.contexts import SyncContext
+from rota.executors.python.contexts import BlockingContext
 from rota.store import kinds, live_runs
 
 EXACTLY = Policy(guarantee=Guarantee.EXACTLY_ONCE, retries=RetryPolicy(max_retries=3))
@@ -44,7 +44,7 @@ async def test_an_attempt_that_ends_without_its_transaction_fails_for_good(shop:
         return "done"
 
     @shop.handlers.handler("forgetful thread")
-    def forgetful_thread(_context: SyncContext, _payload: Any) -> str:
+    def forgetful_thread(_context: BlockingContext, _payload: Any) -> str:
         return "done"
 
     run_ids = [
@@ -103,7 +103,7 @@ async def test_an_attempt_that_cannot_keep_the_promise_is_not_started(shop: Shop
 
 async def test_workers_say_which_kinds_can_be_exactly_once(shop: Shop) -> None:
     @shop.handlers.handler("thread")
-    def thread(_context: SyncContext, _payload: Any) -> None: ...
+    def thread(_context: BlockingContext, _payload: Any) -> None: ...
 
     shop.others = (Outside,)
     async with shop.worker():
@@ -120,7 +120,7 @@ async def test_workers_say_which_kinds_can_be_exactly_once(shop: Shop) -> None:
 
 async def test_effects_of_a_thread_and_its_completion_are_committed_together(shop: Shop) -> None:
     @shop.handlers.handler("pay")
-    def pay(context: SyncContext, _payload: Any) -> str:
+    def pay(context: BlockingContext, _payload: Any) -> str:
         with context.transaction(result={"paid": 1}) as conn:
             assert conn.execute("insert into effects values ($1)", context.run_id) == "INSERT 0 1"
             conn.executemany("insert into effects values ($1)", [(context.run_id,)] * 2)
@@ -142,7 +142,7 @@ async def test_effects_of_a_thread_and_its_completion_are_committed_together(sho
 
 async def test_a_thread_that_raises_inside_its_transaction_leaves_nothing(shop: Shop) -> None:
     @shop.handlers.handler("pay")
-    def pay(context: SyncContext, _payload: Any) -> None:
+    def pay(context: BlockingContext, _payload: Any) -> None:
         with context.transaction() as conn:
             conn.execute("insert into effects values ($1)", context.run_id)
             raise Fail("no money")
@@ -159,7 +159,7 @@ async def test_a_thread_that_raises_inside_its_transaction_leaves_nothing(shop: 
 
 async def test_a_statement_that_fails_keeps_its_name_and_rolls_back(shop: Shop) -> None:
     @shop.handlers.handler("pay")
-    def pay(context: SyncContext, _payload: Any) -> None:
+    def pay(context: BlockingContext, _payload: Any) -> None:
         with context.transaction() as conn:
             conn.execute("insert into effects values ($1)", context.run_id)
             conn.execute("insert into no_such_table values (1)")
@@ -177,7 +177,7 @@ async def test_a_thread_that_times_out_inside_its_transaction_leaves_nothing(sho
     seen: list[BaseException] = []
 
     @shop.handlers.handler("slow")
-    def slow(context: SyncContext, _payload: Any) -> None:
+    def slow(context: BlockingContext, _payload: Any) -> None:
         try:
             with context.transaction() as conn:
                 conn.execute("insert into effects values ($1)", context.run_id)
@@ -204,7 +204,7 @@ async def test_a_thread_that_does_not_stop_keeps_no_transaction_open(shop: Shop)
     refused: list[BaseException] = []
 
     @shop.handlers.handler("stubborn")
-    def stubborn(context: SyncContext, _payload: Any) -> None:
+    def stubborn(context: BlockingContext, _payload: Any) -> None:
         with context.transaction() as conn:
             conn.execute("insert into effects values ($1)", context.run_id)
             inside.set()
@@ -237,7 +237,7 @@ async def test_a_transaction_that_a_handler_never_leaves_is_rolled_back(shop: Sh
     kept: list[Any] = []
 
     @shop.handlers.handler("careless")
-    def careless(context: SyncContext, _payload: Any) -> None:
+    def careless(context: BlockingContext, _payload: Any) -> None:
         kept.append(context.transaction())
         conn = kept[0].__enter__()
         conn.execute("insert into effects values ($1)", context.run_id)
@@ -259,7 +259,7 @@ async def test_a_thread_whose_run_is_somebody_elses_leaves_no_effect(shop: Shop)
     seen: list[BaseException] = []
 
     @shop.handlers.handler("pay")
-    def pay(context: SyncContext, _payload: Any) -> None:
+    def pay(context: BlockingContext, _payload: Any) -> None:
         try:
             with context.transaction() as conn:
                 conn.execute("insert into effects values ($1)", context.run_id)
@@ -288,7 +288,7 @@ async def test_a_thread_hands_on_a_job_in_the_transaction_that_completes_its_run
     shop: Shop,
 ) -> None:
     @shop.handlers.handler("order")
-    def order(context: SyncContext, _payload: Any) -> None:
+    def order(context: BlockingContext, _payload: Any) -> None:
         with context.transaction() as conn:
             conn.execute("insert into effects values ($1)", context.run_id)
             rota.in_transaction(conn).create_job(name="receipt", kind="receipt")

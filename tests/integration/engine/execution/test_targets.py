@@ -20,7 +20,7 @@ from rota.core.policy import Policy
 from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
 from rota.core.states import RunState
 from rota.engine.observability.explanations import Explanation, explain_run
-from rota.executors.http import Guard, HttpExecutor
+from rota.executors.http import HttpExecutor, TargetGuard
 from rota.store import live_runs
 
 S = RunState
@@ -65,7 +65,7 @@ async def service(shop: Shop, *, is_down: bool = False) -> AsyncIterator[Service
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     port = int(runner.addresses[0][1])
     served.url = f"http://127.0.0.1:{port}/"
-    guard = Guard(allow_networks=("127.0.0.1/32",), allow_ports=(port, 1))
+    guard = TargetGuard(allow_networks=("127.0.0.1/32",), allow_ports=(port, 1))
     shop.others = (lambda: HttpExecutor(guard=guard),)
     try:
         yield served

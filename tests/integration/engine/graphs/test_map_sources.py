@@ -23,7 +23,7 @@ from rota.core.executor import AttemptContext, Fail, Retry
 from rota.core.maps import UNFINISHED_MEMBERS_MAX
 from rota.core.states import RunState
 from rota.engine.graphs import graph_views
-from rota.executors.python import SyncContext
+from rota.executors.python import BlockingContext
 from rota.store import live_runs, run_views
 
 SOURCED: dict[str, Any] = {
@@ -59,7 +59,7 @@ def yielding(shop: Shop, *, is_async: bool) -> None:
             yield number
 
     @shop.handlers.handler("other" if is_async else "items")
-    def more_items(_context: SyncContext, payload: Any) -> Iterator[int]:
+    def more_items(_context: BlockingContext, payload: Any) -> Iterator[int]:
         yield from range(payload["number"])
 
 
@@ -143,7 +143,7 @@ async def test_a_map_that_was_cancelled_after_its_source_had_ended_is_retried_wh
     yielding(shop, is_async=True)
 
     @shop.handlers.handler("one")
-    def one(context: SyncContext, payload: Any) -> int:
+    def one(context: BlockingContext, payload: Any) -> int:
         while not gate.wait(0.01) and not context.cancelled:
             pass
         return int(payload["n"])
@@ -177,13 +177,13 @@ async def test_a_source_waits_while_too_many_members_are_unfinished(
             yield number
 
     @shop.handlers.handler("other" if is_async else "items")
-    def more_items(_context: SyncContext, _payload: Any) -> Iterator[int]:
+    def more_items(_context: BlockingContext, _payload: Any) -> Iterator[int]:
         for number in itertools.count():
             given.append(number)
             yield number
 
     @shop.handlers.handler("one")
-    def one(context: SyncContext, _payload: Any) -> None:
+    def one(context: BlockingContext, _payload: Any) -> None:
         while not gate.wait(0.01) and not context.cancelled:
             pass
 
@@ -246,7 +246,7 @@ async def test_an_attempt_that_lost_its_run_hands_out_nothing(shop: Shop) -> Non
     errors: list[str] = []
 
     @shop.handlers.handler("items")
-    def items(context: SyncContext, _payload: Any) -> None:
+    def items(context: BlockingContext, _payload: Any) -> None:
         context.hand_out([1])
         entered.set()
         gate.wait(10)
@@ -284,7 +284,7 @@ async def test_a_reducer_goes_through_all_members_in_their_order(
         return [len(found), sum(each.result for each in found), found[700].index]
 
     @shop.handlers.handler("other" if is_async else "sum")
-    def add_up_sync(context: SyncContext, _payload: Any) -> Any:
+    def add_up_sync(context: BlockingContext, _payload: Any) -> Any:
         found = list(context.members("each"))
         return [len(found), sum(each.result for each in found), found[700].index]
 

@@ -29,7 +29,7 @@ from rota.core.states import RunState
 from rota.engine.graphs import control, graph_views
 from rota.engine.graphs.graph_views import GraphStepView
 from rota.engine.submission import requeue
-from rota.executors.python import Handlers, SyncContext
+from rota.executors.python import BlockingContext, Handlers
 from rota.store import graph_maps, run_views
 from rota.store.graph_maps import MemberBatch
 from rota.store.graphs import NewStep
@@ -134,7 +134,7 @@ class Gate:
         self.most = 0
         shop.handlers.handler("one")(self._pass)
 
-    def _pass(self, context: SyncContext, _payload: Any) -> None:
+    def _pass(self, context: BlockingContext, _payload: Any) -> None:
         with self._lock:
             self.inside += 1
             self.most = max(self.most, self.inside)

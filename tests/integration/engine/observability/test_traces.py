@@ -38,11 +38,11 @@ from rota.engine.observability.otel.collector import Collector
 from rota.engine.observability.otel.span_sender import SpanSender
 from rota.engine.observability.otel.span_writer import OtelTraceWriter
 from rota.engine.observability.tracing import build_collector_url
-from rota.executors.http import Guard, HttpExecutor
+from rota.executors.http import HttpExecutor, TargetGuard
 from rota.executors.python import PythonExecutor
-from rota.executors.python.contexts import SyncContext
+from rota.executors.python.contexts import BlockingContext
 from rota.executors.shell import ShellExecutor
-from rota.node.traces import headers_of, open_traces
+from rota.processes.traces import build_headers, open_traces
 from rota.runtime.events import SpansLost
 from rota.runtime.service import ServiceContext
 from rota.runtime.watchdog import Watchdog
@@ -139,7 +139,7 @@ async def test_what_a_handler_traces_itself_is_below_its_attempt(
         return context.traceparent
 
     @shop.handlers.handler("in a thread")
-    def in_a_thread(context: SyncContext, _payload: Any) -> str | None:
+    def in_a_thread(context: BlockingContext, _payload: Any) -> str | None:
         own.get_tracer("theirs").start_span("sync").end()
         return context.traceparent
 
@@ -179,7 +179,7 @@ async def test_what_a_job_calls_or_starts_is_told_the_trace(
     shop: Shop, collector: Collecting
 ) -> None:
     port = int(collector.url.rpartition(":")[2])
-    guard = Guard(allow_networks=["127.0.0.0/8"], allow_ports=[port])
+    guard = TargetGuard(allow_networks=["127.0.0.0/8"], allow_ports=[port])
     shop.others = (lambda: HttpExecutor(guard=guard), lambda: ShellExecutor(allow=("*",)))
     headers = {"Traceparent": CALLER, "tracestate": "a=b"}
     called = await shop.submit("http", {"url": f"{collector.url}/target", "headers": headers})
@@ -450,16 +450,16 @@ def test_a_header_that_cannot_be_sent_keeps_a_process_from_starting(
     environment: dict[str, str],
 ) -> None:
     with pytest.raises(InvalidSetting, match=r"traces\.headers"):
-        headers_of(TraceSettings(headers=("x-key: ${KEY}",)), environment)
+        build_headers(TraceSettings(headers=("x-key: ${KEY}",)), environment)
 
 
 def test_who_traces_nothing_loads_nothing_and_who_cannot_is_told_what_to_do() -> None:
     program = """
 import asyncio, sys
-import rota.node.everything
+import rota.processes.all_in_one
 from rota.config.settings import Settings, Traces
 from rota.core.errors import InvalidSetting
-from rota.node.traces import open_traces
+from rota.processes.traces import open_traces
 
 async def main(traces):
     async with open_traces(Settings(traces=traces), None) as opened:

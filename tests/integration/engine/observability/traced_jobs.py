@@ -7,7 +7,7 @@ from opentelemetry import trace
 
 from rota.core.executor import AttemptContext
 from rota.executors.python import Handlers
-from rota.executors.python.contexts import SyncContext
+from rota.executors.python.contexts import BlockingContext
 
 handlers = Handlers()
 
@@ -19,7 +19,7 @@ def known(context: Any) -> list[str | None]:
 
 
 @handlers.handler("apart", isolation="process")
-def apart(context: SyncContext, _payload: Any) -> list[str | None]:
+def apart(context: BlockingContext, _payload: Any) -> list[str | None]:
     return known(context)
 
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.integration.executors.http.target_server import TargetServer, target_server
 
-from rota.executors.http import Guard, HttpExecutor
+from rota.executors.http import HttpExecutor, TargetGuard
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ async def server() -> AsyncIterator[TargetServer]:
 
 @pytest.fixture
 async def executor(server: TargetServer) -> AsyncIterator[HttpExecutor]:
-    guard = Guard(allow_networks=("127.0.0.1/32",), allow_ports=(server.port,))
+    guard = TargetGuard(allow_networks=("127.0.0.1/32",), allow_ports=(server.port,))
     opened = HttpExecutor(guard=guard)
     await opened.open()
     yield opened

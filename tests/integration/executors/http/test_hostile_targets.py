@@ -12,9 +12,9 @@ from tests.unit.executors.http.ssrf_urls import NAMES, Verdict, lookup, table
 
 from rota.core.errors import InvalidInput
 from rota.core.outcome import Failed, Outcome, Succeeded
-from rota.executors.http import Guard, HttpExecutor
-from rota.executors.http.answer import KEPT, Answer, Body
-from rota.executors.http.executor import Abandoned, next_target
+from rota.executors.http import HttpExecutor, TargetGuard
+from rota.executors.http.executor import RedirectRefused, find_redirect_target
+from rota.executors.http.response import BODY_KEPT_MAX_BYTES, HttpResponse, ResponseBody
 from rota.executors.http.target import read_target
 from rota.sdk.testing import RecordingContext
 
@@ -56,7 +56,7 @@ def at_port(url: str, port: int) -> str:
 
 async def test_the_trap_catches_whoever_comes(trap: Trap) -> None:
     """Otherwise the next tests would prove nothing."""
-    guard = Guard(allow_networks=("127.0.0.1/32", "::1/128"), allow_ports=(trap.port,))
+    guard = TargetGuard(allow_networks=("127.0.0.1/32", "::1/128"), allow_ports=(trap.port,))
     executor = HttpExecutor(guard=guard)
     await executor.open()
 
@@ -69,7 +69,7 @@ async def test_the_trap_catches_whoever_comes(trap: Trap) -> None:
 
 async def test_no_forbidden_url_makes_a_connection(trap: Trap) -> None:
     """Its port is allowed, so that only the address stands between the job and the trap."""
-    executor = HttpExecutor(guard=Guard(allow_ports=(trap.port,)), lookup=lookup)
+    executor = HttpExecutor(guard=TargetGuard(allow_ports=(trap.port,)), lookup=lookup)
     await executor.open()
     forbidden = [
         at_port(url, trap.port) for url, verdict in table() if verdict is not Verdict.ALLOWED
@@ -91,7 +91,7 @@ async def test_no_forbidden_url_makes_a_connection(trap: Trap) -> None:
 async def test_a_redirect_to_a_forbidden_url_is_not_followed(
     trap: Trap, server: TargetServer
 ) -> None:
-    guard = Guard(allow_hosts=("start.example",), allow_ports=(trap.port, server.port))
+    guard = TargetGuard(allow_hosts=("start.example",), allow_ports=(trap.port, server.port))
     asked: list[str] = []
 
     async def start_or_lookup(host: str) -> tuple[str, ...]:
@@ -127,7 +127,7 @@ async def test_a_name_that_is_public_first_and_private_then_does_not_get_in(trap
         asked.append(host)
         return answers[len(asked) - 1]
 
-    executor = HttpExecutor(guard=Guard(allow_ports=(trap.port,)), lookup=rebinding)
+    executor = HttpExecutor(guard=TargetGuard(allow_ports=(trap.port,)), lookup=rebinding)
     await executor.open()
 
     outcomes = [await run(executor, f"http://rebind.example:{trap.port}/") for _ in answers]
@@ -139,12 +139,15 @@ async def test_a_name_that_is_public_first_and_private_then_does_not_get_in(trap
 
 
 def test_a_secure_target_may_not_redirect_to_an_insecure_one() -> None:
-    moved = Answer(
-        status=302, headers={"location": "http://public.example/"}, charset="utf-8", body=Body()
+    moved = HttpResponse(
+        status=302,
+        headers={"location": "http://public.example/"},
+        charset="utf-8",
+        body=ResponseBody(),
     )
 
-    with pytest.raises(Abandoned):
-        next_target(read_target("https://public.example/"), moved)
+    with pytest.raises(RedirectRefused):
+        find_redirect_target(read_target("https://public.example/"), moved)
 
 
 async def test_a_refusal_is_final_and_says_what_to_allow() -> None:
@@ -177,7 +180,7 @@ async def test_an_enormous_answer_is_cut_and_takes_little_memory(
     assert isinstance(outcome, Succeeded)
     assert isinstance(outcome.result, dict)
     assert outcome.result["truncated"] is True
-    assert len(outcome.result["body_text"].encode()) <= KEPT
+    assert len(outcome.result["body_text"].encode()) <= BODY_KEPT_MAX_BYTES
     assert peak < server_holds
 
 

@@ -9,7 +9,7 @@ from tests.integration.executors.http.target_server import TargetServer
 
 from rota.core.executor import Stream
 from rota.core.outcome import Failed, Outcome, Succeeded
-from rota.executors.http import Guard, HttpExecutor
+from rota.executors.http import HttpExecutor, TargetGuard
 from rota.sdk.testing import RecordingContext
 
 
@@ -100,7 +100,7 @@ async def test_a_refusal_of_the_target_is_final(
 async def test_connections_that_fail_are_tried_again(
     server: TargetServer, executor: HttpExecutor, unused_tcp_port: int
 ) -> None:
-    guard = Guard(allow_networks=("127.0.0.1/32",), allow_ports=(unused_tcp_port,))
+    guard = TargetGuard(allow_networks=("127.0.0.1/32",), allow_ports=(unused_tcp_port,))
     nobody_there = HttpExecutor(guard=guard)
     await nobody_there.open()
 
@@ -211,7 +211,7 @@ async def test_credentials_stay_with_the_origin_they_were_meant_for(server: Targ
     async def lookup(host: str) -> tuple[str, ...]:
         return ("127.0.0.1",)
 
-    guard = Guard(allow_hosts=("a.example", "b.example"), allow_ports=(server.port,))
+    guard = TargetGuard(allow_hosts=("a.example", "b.example"), allow_ports=(server.port,))
     executor = HttpExecutor(guard=guard, lookup=lookup)
     await executor.open()
     secrets = {"Authorization": "Bearer x", "Cookie": "a=b", "X-Api-Key": "k", "Accept": "a/b"}
@@ -257,7 +257,7 @@ async def test_cookies_of_one_attempt_are_not_sent_by_the_next(server: TargetSer
     async def lookup(host: str) -> tuple[str, ...]:
         return ("127.0.0.1",)
 
-    guard = Guard(allow_hosts=("a.example",), allow_ports=(server.port,))
+    guard = TargetGuard(allow_hosts=("a.example",), allow_ports=(server.port,))
     executor = HttpExecutor(guard=guard, lookup=lookup)
     await executor.open()
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from rota.core.errors import InvalidInput
 from rota.core.executor import AttemptContext, Fail, Retry, Snooze, Stream
-from rota.executors.python import MB, AttemptCancelled, Handlers, SyncContext
+from rota.executors.python import MB, AttemptCancelled, BlockingContext, Handlers
 
 handlers = Handlers()
 log = logging.getLogger("app")
@@ -58,7 +58,7 @@ def tell_pid() -> None:
 
 
 @handlers.handler("facts", isolation="process", check=doubled)
-def facts(context: SyncContext, payload: Any) -> Any:
+def facts(context: BlockingContext, payload: Any) -> Any:
     return {
         "pid": os.getpid(),
         "payload": payload,
@@ -72,45 +72,45 @@ def facts(context: SyncContext, payload: Any) -> Any:
 
 
 @handlers.handler("pid", isolation="process")
-def pid(context: SyncContext, payload: Any) -> int:
+def pid(context: BlockingContext, payload: Any) -> int:
     return os.getpid()
 
 
 @handlers.handler("small", isolation="process", memory=128 * MB)
-def small(context: SyncContext, payload: Any) -> int:
+def small(context: BlockingContext, payload: Any) -> int:
     return os.getpid()
 
 
 @handlers.handler("limits", isolation="process", memory=200 * MB)
-def limits(context: SyncContext, payload: Any) -> Any:
+def limits(context: BlockingContext, payload: Any) -> Any:
     names = ("RLIMIT_DATA", "RLIMIT_CORE", "RLIMIT_NOFILE")
     soft = {name: resource.getrlimit(getattr(resource, name))[0] for name in names}
     return soft | {"own group": os.getpgid(0) == os.getpid()}
 
 
 @handlers.handler("environment", isolation="process")
-def environment(context: SyncContext, payload: Any) -> Any:
+def environment(context: BlockingContext, payload: Any) -> Any:
     return {name: value for name, value in os.environ.items() if "PYTHONPATH" in name}
 
 
 @handlers.handler("variables", isolation="process")
-def variables(context: SyncContext, payload: Any) -> Any:
+def variables(context: BlockingContext, payload: Any) -> Any:
     return dict(os.environ)
 
 
 @handlers.handler("variable", isolation="process")
-def variable(context: SyncContext, payload: Any) -> Any:
+def variable(context: BlockingContext, payload: Any) -> Any:
     return os.environ[payload]
 
 
 @handlers.handler("privileges", isolation="process")
-def privileges(context: SyncContext, payload: Any) -> Any:
+def privileges(context: BlockingContext, payload: Any) -> Any:
     status = Path("/proc/self/status").read_text()
     return next(line.split()[1] for line in status.splitlines() if "NoNewPrivs" in line)
 
 
 @handlers.handler("walk", isolation="process")
-def walk(context: SyncContext, payload: Any) -> Any:
+def walk(context: BlockingContext, payload: Any) -> Any:
     start = context.resume()
     context.progress(0.5, "half")
     context.progress(7, "too far")
@@ -127,7 +127,7 @@ async def async_walk(context: AttemptContext, payload: Any) -> Any:
 
 
 @handlers.handler("save", isolation="process")
-def save(context: SyncContext, payload: Any) -> str:
+def save(context: BlockingContext, payload: Any) -> str:
     try:
         context.checkpoint(1)
     except Exception as error:  # noqa: BLE001 — the test wants to know which
@@ -141,7 +141,7 @@ async def transaction(context: AttemptContext, payload: Any) -> None:
 
 
 @handlers.handler("speak", isolation="process")
-def speak(context: SyncContext, payload: Any) -> None:
+def speak(context: BlockingContext, payload: Any) -> None:
     print("printed")
     print("complained", file=sys.stderr)
     log.info("recorded")
@@ -154,14 +154,14 @@ def speak(context: SyncContext, payload: Any) -> None:
 
 
 @handlers.handler("loud", isolation="process")
-def loud(context: SyncContext, payload: int) -> None:
+def loud(context: BlockingContext, payload: int) -> None:
     line = b"x" * 1_000_000
     for _ in range(payload):
         os.write(1, line)
 
 
 @handlers.handler("raise", isolation="process")
-def raise_(context: SyncContext, payload: str) -> None:
+def raise_(context: BlockingContext, payload: str) -> None:
     raise ERRORS[payload]
 
 
@@ -171,12 +171,12 @@ async def async_raise(context: AttemptContext, payload: str) -> None:
 
 
 @handlers.handler("recurse", isolation="process")
-def recurse(context: SyncContext, payload: Any) -> int:
+def recurse(context: BlockingContext, payload: Any) -> int:
     return recurse(context, payload) + 1
 
 
 @handlers.handler("return", isolation="process")
-def return_(context: SyncContext, payload: str) -> Any:
+def return_(context: BlockingContext, payload: str) -> Any:
     match payload:
         case "object":
             return object()
@@ -187,23 +187,23 @@ def return_(context: SyncContext, payload: str) -> Any:
 
 
 @handlers.handler("exit", isolation="process")
-def exit_(context: SyncContext, payload: int) -> None:
+def exit_(context: BlockingContext, payload: int) -> None:
     print("going", flush=True)
     os._exit(payload)
 
 
 @handlers.handler("kill", isolation="process")
-def kill(context: SyncContext, payload: int) -> None:
+def kill(context: BlockingContext, payload: int) -> None:
     os.kill(os.getpid(), payload)
 
 
 @handlers.handler("segfault", isolation="process")
-def segfault(context: SyncContext, payload: Any) -> None:
+def segfault(context: BlockingContext, payload: Any) -> None:
     ctypes.string_at(0)
 
 
 @handlers.handler("nonsense", isolation="process")
-def nonsense(context: SyncContext, payload: Any) -> None:
+def nonsense(context: BlockingContext, payload: Any) -> None:
     """Write to every socket this process has."""
     for descriptor in range(3, 64):
         try:
@@ -214,20 +214,20 @@ def nonsense(context: SyncContext, payload: Any) -> None:
 
 
 @handlers.handler("hog", isolation="process", memory=96 * MB)
-def hog(context: SyncContext, payload: Any) -> None:
+def hog(context: BlockingContext, payload: Any) -> None:
     hoard = []
     while True:
         hoard.append(bytearray(8 * MB))
 
 
 @handlers.handler("keep", isolation="process", memory=128 * MB)
-def keep(context: SyncContext, payload: int) -> int:
+def keep(context: BlockingContext, payload: int) -> int:
     kept.append(bytearray(os.urandom(MB)) * payload)
     return os.getpid()
 
 
 @handlers.handler("endless", isolation="process")
-def endless(context: SyncContext, payload: Any) -> None:
+def endless(context: BlockingContext, payload: Any) -> None:
     try:
         tell_pid()
         threading.Event().wait()
@@ -249,7 +249,7 @@ async def async_endless(context: AttemptContext, payload: Any) -> None:
 
 
 @handlers.handler("talkative", isolation="process")
-def talkative(context: SyncContext, payload: Any) -> None:
+def talkative(context: BlockingContext, payload: Any) -> None:
     """Is in the middle of a frame nearly all the time."""
     try:
         tell_pid()
@@ -260,7 +260,7 @@ def talkative(context: SyncContext, payload: Any) -> None:
 
 
 @handlers.handler("saving", isolation="process")
-def saving(context: SyncContext, payload: Any) -> None:
+def saving(context: BlockingContext, payload: Any) -> None:
     try:
         context.checkpoint("begun")
     finally:
@@ -268,7 +268,7 @@ def saving(context: SyncContext, payload: Any) -> None:
 
 
 @handlers.handler("deaf", isolation="process")
-def deaf(context: SyncContext, payload: Any) -> None:
+def deaf(context: BlockingContext, payload: Any) -> None:
     """Stops for nothing, and has started a program that does not either."""
     program = "import signal; signal.signal(15, signal.SIG_IGN); print('up', flush=True); "
     started = subprocess.Popen(
@@ -291,12 +291,12 @@ release = threading.Event()
 
 
 @handlers.handler("leave a thread", isolation="process")
-def leave_a_thread(context: SyncContext, payload: Any) -> None:
+def leave_a_thread(context: BlockingContext, payload: Any) -> None:
     def speak_late() -> None:
         release.wait()
         context.write(Stream.STDOUT, b"late")
         try:
-            context.line.checkpoint("late")
+            context.connection.checkpoint("late")
         except RuntimeError as error:
             heard.append(str(error))
         try:
@@ -309,14 +309,14 @@ def leave_a_thread(context: SyncContext, payload: Any) -> None:
 
 
 @handlers.handler("let it speak", isolation="process")
-def let_it_speak(context: SyncContext, payload: Any) -> list[str]:
+def let_it_speak(context: BlockingContext, payload: Any) -> list[str]:
     release.set()
     left[0].join()
     return heard
 
 
 @handlers.handler("fork", isolation="process")
-def fork(context: SyncContext, payload: Any) -> None:
+def fork(context: BlockingContext, payload: Any) -> None:
     """End, while a forked process that inherited everything lives on in a session of its own."""
     mine, its = os.pipe()
     if os.fork() == 0:

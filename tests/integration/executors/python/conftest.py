@@ -14,7 +14,7 @@ from tests.integration.executors.python.app import handlers
 from tests.unit.executors.python.recording import DEADLINE, Recording
 
 from rota.core.outcome import Failed, Outcome, Succeeded
-from rota.executors.python import Limits, PythonExecutor
+from rota.executors.python import PythonExecutor, PythonLimits
 
 SOURCE = "tests.integration.executors.python.app:handlers"
 
@@ -23,7 +23,7 @@ class Family:
     """A worker's executor, and its children."""
 
     def __init__(self, *, source: str = SOURCE, **limits: Any) -> None:
-        self.executor = PythonExecutor(handlers, source=source, limits=Limits(**limits))
+        self.executor = PythonExecutor(handlers, source=source, limits=PythonLimits(**limits))
 
     async def __aenter__(self) -> Self:
         await self.executor.open()

@@ -14,8 +14,8 @@ from tests.unit.executors.python.recording import DEADLINE, Recording
 
 from rota.core.executor import Stream
 from rota.core.outcome import Succeeded
-from rota.executors.python.child_process import described
-from rota.executors.python.spawning import watch_in_thread
+from rota.executors.python.child_process import describe_exit
+from rota.executors.python.child_spawner import watch_in_thread
 
 CHILD = [sys.executable, "-m", "rota.executors.python.child"]
 
@@ -253,11 +253,11 @@ async def test_a_process_can_be_watched_without_pidfd():
 
 
 def test_a_signal_without_a_name_is_described_by_its_number():
-    assert described(-40) == "was killed by signal 40"
+    assert describe_exit(-40) == "was killed by signal 40"
 
 
 async def settled(family: Family, count: int) -> None:
     """Wait until so many children are left; each tells the executor when it ends."""
     async with asyncio.timeout(DEADLINE):
         while len(family.executor._children) > count:
-            await asyncio.wait([next(iter(family.executor._children._live)).ended])
+            await asyncio.wait([next(iter(family.executor._children._live)).exit_future])

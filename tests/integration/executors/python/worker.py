@@ -11,7 +11,7 @@ from typing import Any
 from tests.integration.executors.python.conftest import Family
 from tests.unit.executors.python.recording import Recording
 
-from rota.executors.python import Handlers, PythonExecutor, SyncContext
+from rota.executors.python import BlockingContext, Handlers, PythonExecutor
 
 
 async def be_killed() -> None:
@@ -29,7 +29,7 @@ async def leave() -> None:
     handlers = Handlers()
 
     @handlers.handler("deaf")
-    def deaf(context: SyncContext, payload: Any) -> None:
+    def deaf(context: BlockingContext, payload: Any) -> None:
         context.progress(0.0, "begun")
         threading.Event().wait()
 

@@ -15,7 +15,7 @@ import pytest
 
 from rota.core.executor import Stream
 from rota.core.outcome import Failed, Outcome, Succeeded
-from rota.executors.shell import ShellExecutor, executor, warded
+from rota.executors.shell import ShellExecutor, executor, supervised_child
 from rota.sdk.testing import RecordingContext, orphans
 from rota.store.embedded.polling import wait_until
 
@@ -180,7 +180,7 @@ async def test_what_a_program_leaves_behind_ends_with_it() -> None:
 
 
 async def test_a_second_cancel_kills_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executor, "DRAINING", 30.0)
+    monkeypatch.setattr(executor, "OUTPUT_DRAIN_TIMEOUT_S", 30.0)
     context = WatchedContext(CHILDREN, grace=timedelta(seconds=60))
     attempt = start(STUBBORN + STAYS, context)
     await asyncio.wait_for(context.spoken.wait(), 20)
@@ -205,7 +205,7 @@ async def test_a_program_that_kills_its_supervisor_dies_with_it() -> None:
 async def test_a_program_that_freezes_its_supervisor_can_still_be_cancelled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(warded, "WARDEN_TAKES", 0.3)
+    monkeypatch.setattr(supervised_child, "SUPERVISOR_EXIT_TIMEOUT_S", 0.3)
     context = WatchedContext(1)
     code = (
         "import os, signal, time\n"

@@ -19,11 +19,11 @@ from tests.support.mariadb import Mariadb, mariadb_in
 
 from rota.core.outcome import Failed, Outcome, Succeeded
 from rota.executors.sql import (
-    Connection,
-    Connections,
+    DataFolder,
     EtlExecutor,
     EtlLimits,
-    Folder,
+    SqlConnection,
+    SqlConnections,
     SqlExecutor,
 )
 from rota.sdk.testing import RecordingContext
@@ -46,23 +46,23 @@ def mariadb() -> Iterator[Mariadb]:
 class Bench:
     """Connections, a data folder, and the two executors over them."""
 
-    connections: list[Connection]
+    connections: list[SqlConnection]
     folder: Path
     work: Path
     memory: int = 128
     used: set[str] = field(default_factory=set)
 
-    def named(self) -> Connections:
-        return Connections(self.connections)
+    def named(self) -> SqlConnections:
+        return SqlConnections(self.connections)
 
     @property
     def sql(self) -> SqlExecutor:
-        return SqlExecutor(connections=self.named(), folder=Folder(self.folder))
+        return SqlExecutor(connections=self.named(), folder=DataFolder(self.folder))
 
     @property
     def etl(self) -> EtlExecutor:
         limits = EtlLimits(memory=self.memory, disk=16, threads=1, folder=self.work)
-        return EtlExecutor(connections=self.named(), folder=Folder(self.folder), limits=limits)
+        return EtlExecutor(connections=self.named(), folder=DataFolder(self.folder), limits=limits)
 
     async def run(self, payload: Any, context: RecordingContext | None = None) -> Outcome:
         self.used |= {name for name in DIALECTS if f'"{name}"' in json.dumps(payload)}
@@ -105,8 +105,8 @@ def bench(tmp_path: Path, duckdb_file: Path) -> Bench:
     shutil.copy(duckdb_file, tmp_path / "shop.duckdb")
     return Bench(
         connections=[
-            Connection(name="sqlite", url=f"sqlite://{tmp_path}/shop.db"),
-            Connection(name="duckdb", url=f"duckdb://{tmp_path}/shop.duckdb"),
+            SqlConnection(name="sqlite", url=f"sqlite://{tmp_path}/shop.db"),
+            SqlConnection(name="duckdb", url=f"duckdb://{tmp_path}/shop.duckdb"),
         ],
         folder=tmp_path / "data",
         work=tmp_path / "work",
@@ -128,8 +128,8 @@ async def emptied(empty: str) -> AsyncIterator[str]:
 @pytest.fixture
 async def all_four(bench: Bench, empty: str, mariadb: Mariadb) -> AsyncIterator[Bench]:
     bench.connections += [
-        Connection(name="postgresql", url=empty),
-        Connection(name="mysql", url=mariadb.url),
+        SqlConnection(name="postgresql", url=empty),
+        SqlConnection(name="mysql", url=mariadb.url),
     ]
     yield bench
     if "postgresql" in bench.used:

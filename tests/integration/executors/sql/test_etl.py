@@ -11,7 +11,7 @@ from tests.integration.executors.sql.conftest import DIALECTS, Bench
 from tests.support.s3 import KEY, SECRET, s3_in
 
 from rota.core.executor import Stream
-from rota.executors.sql import Connection
+from rota.executors.sql import SqlConnection
 from rota.sdk.testing import RecordingContext
 
 OTHER_RUN = UUID("01890000-0000-7000-8000-000000000009")
@@ -273,7 +273,7 @@ async def test_files_of_an_object_store_are_read_and_written(bench: Bench, tmp_p
     (bucket / "in" / "orders" / "no.txt").write_text("no")
     with s3_in(tmp_path / "buckets") as s3:
         url = f"s3://{KEY}:{SECRET}@lake/in?endpoint={s3.endpoint}&region=us-east-1"
-        bench.connections.append(Connection(name="lake", url=url))
+        bench.connections.append(SqlConnection(name="lake", url=url))
         payload = {
             "extract": [{"name": "o", "from": {"connection": "lake", "file": "orders/*.csv"}}],
             "transform": "select * from o order by id",
@@ -286,7 +286,7 @@ async def test_files_of_an_object_store_are_read_and_written(bench: Bench, tmp_p
         payload["extract"][0]["from"]["file"] = "gone.csv"  # type: ignore[index]
         gone = await bench.failure(payload)
         wrong = url.replace(SECRET, f"not-{SECRET}")
-        bench.connections[-1] = Connection(name="lake", url=wrong)
+        bench.connections[-1] = SqlConnection(name="lake", url=wrong)
         payload["extract"][0]["from"]["file"] = "orders/0.csv"  # type: ignore[index]
         refused = await bench.failure(payload)
 

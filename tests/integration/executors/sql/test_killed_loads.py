@@ -14,7 +14,7 @@ from tests.support.shop import open_shop, until
 from rota.core.policy import Policy
 from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
 from rota.core.states import RunState
-from rota.executors.sql import Connection
+from rota.executors.sql import SqlConnection
 
 ROOT = Path(__file__).resolve().parents[4]
 WORKER = "tests.integration.executors.sql.worker"
@@ -34,7 +34,7 @@ async def test_a_worker_killed_in_the_middle_loses_and_doubles_nothing(
     bench: Bench, emptied: str, database: str, tmp_path: Path
 ) -> None:
     (bench.folder / "one.csv").write_text("n\n1\n")
-    bench.connections.append(Connection(name="target", url=emptied))
+    bench.connections.append(SqlConnection(name="target", url=emptied))
     target = await asyncpg.connect(emptied)
     await target.execute("create table t (id integer primary key, word text)")
     async with open_shop(database) as shop:

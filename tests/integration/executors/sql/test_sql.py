@@ -17,7 +17,7 @@ from tests.support.mariadb import PASSWORD, Mariadb
 
 from rota.core.errors import InvalidInput
 from rota.core.executor import Stream
-from rota.executors.sql import Connection
+from rota.executors.sql import SqlConnection
 from rota.sdk.testing import RecordingContext
 
 # Takes minutes, unless it is stopped.
@@ -389,7 +389,7 @@ async def test_a_server_that_is_away_is_tried_again_and_its_password_is_not_told
     bench: Bench, scheme: str
 ) -> None:
     url = f"{scheme}://me:hunter%21of-two@127.0.0.1:1/shop"
-    bench.connections.append(Connection(name="away", url=url))
+    bench.connections.append(SqlConnection(name="away", url=url))
     context = RecordingContext()
 
     failed = await bench.failure({"connection": "away", "query": "select 1"}, context)
@@ -402,7 +402,7 @@ async def test_a_wrong_password_fails_at_once_and_is_not_told(
     bench: Bench, mariadb: Mariadb
 ) -> None:
     url = mariadb.url.replace(PASSWORD, f"not-{PASSWORD}")
-    bench.connections.append(Connection(name="my", url=url))
+    bench.connections.append(SqlConnection(name="my", url=url))
 
     failed = await bench.failure({"connection": "my", "query": "select 1"})
 
@@ -446,7 +446,7 @@ async def test_a_conflict_of_transactions_is_tried_again(all_four: Bench) -> Non
 async def test_sqlite_that_is_locked_is_tried_again(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rota.executors.sql.sqlite.BUSY", 0.05)
+    monkeypatch.setattr("rota.executors.sql.sqlite.BUSY_TIMEOUT_S", 0.05)
     path = next(one.path for one in bench.connections if one.name == "sqlite")
     await bench.do("sqlite", "create table t (i integer)")
     holder = sqlite3.connect(path, isolation_level=None)
@@ -464,9 +464,9 @@ async def test_a_file_that_is_no_database_or_is_not_there_fails_at_once(
 ) -> None:
     (tmp_path / "text").write_text("no database " * 100)
     bench.connections += [
-        Connection(name="gone", url=f"sqlite://{tmp_path}/gone.db"),
-        Connection(name="text", url=f"sqlite://{tmp_path}/text"),
-        Connection(name="none", url=f"duckdb://{tmp_path}/gone.duckdb"),
+        SqlConnection(name="gone", url=f"sqlite://{tmp_path}/gone.db"),
+        SqlConnection(name="text", url=f"sqlite://{tmp_path}/text"),
+        SqlConnection(name="none", url=f"duckdb://{tmp_path}/gone.duckdb"),
     ]
 
     for name in ("gone", "text", "none"):

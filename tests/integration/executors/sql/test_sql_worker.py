@@ -12,8 +12,8 @@ from tests.support.shop import open_shop
 from rota.config.loader import load_settings
 from rota.core.errors import InvalidSetting
 from rota.core.states import RunState
-from rota.node.named import sql_of
-from rota.node.plugins import executors_of
+from rota.processes.executor_factory import build_executor_factory
+from rota.processes.resource_executors import build_sql_executors
 
 
 async def test_a_worker_moves_rows_as_its_settings_say(
@@ -34,7 +34,7 @@ async def test_a_worker_moves_rows_as_its_settings_say(
         """
     )
     settings = load_settings(environment={}, file=file, default_files=())
-    sql, etl = sql_of(settings.executors, {"SHOP_PASSWORD": PASSWORD})
+    sql, etl = build_sql_executors(settings.executors, {"SHOP_PASSWORD": PASSWORD})
     query = "select id, word from orders"
     async with open_shop(database) as shop:
         shop.others = (lambda: sql, lambda: etl)
@@ -65,7 +65,7 @@ def test_a_worker_whose_password_is_missing_does_not_start(tmp_path: Path) -> No
     settings = load_settings(environment={}, file=file, default_files=())
 
     with pytest.raises(InvalidSetting, match="set the environment variable NOT_THERE"):
-        executors_of(settings)()
+        build_executor_factory(settings)()
 
 
 def test_a_worker_with_a_connection_has_both_kinds_and_others_leave_them_alone(
@@ -75,8 +75,8 @@ def test_a_worker_with_a_connection_has_both_kinds_and_others_leave_them_alone(
     file = tmp_path / "rota.toml"
     file.write_text(f'[executors.connections.shop]\nurl = "sqlite://{tmp_path}/shop.db"')
 
-    with_one = executors_of(load_settings(environment={}, file=file, default_files=()))()
-    without = executors_of(load_settings(environment={}, default_files=()))()
+    with_one = build_executor_factory(load_settings(environment={}, file=file, default_files=()))()
+    without = build_executor_factory(load_settings(environment={}, default_files=()))()
 
     assert {"sql", "etl"} <= {kind for executor in with_one for kind in executor.kinds}
     assert not {"sql", "etl"} & {kind for executor in without for kind in executor.kinds}

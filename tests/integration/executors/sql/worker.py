@@ -11,12 +11,12 @@ from pathlib import Path
 from tests.support.shop import open_shop
 
 from rota.config.loader import load_settings
-from rota.node.named import sql_of
+from rota.processes.resource_executors import build_sql_executors
 
 
 async def main(database: str, settings: str) -> None:
     read = load_settings(environment={}, file=Path(settings), default_files=())
-    sql, etl = sql_of(read.executors, os.environ)
+    sql, etl = build_sql_executors(read.executors, os.environ)
     async with open_shop(database) as shop:
         shop.others = (lambda: sql, lambda: etl)
         async with shop.worker():

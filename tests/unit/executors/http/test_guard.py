@@ -9,23 +9,23 @@ from hypothesis import strategies as st
 from tests.unit.executors.http.ssrf_urls import Verdict, lookup, table
 
 from rota.core.errors import InvalidInput, InvalidSetting
-from rota.executors.http.connecting import JudgedResolver, TargetRefused
-from rota.executors.http.guard import Guard, is_public
-from rota.executors.http.target import read_target, redirected
+from rota.executors.http.guard import TargetGuard, is_public
+from rota.executors.http.guarded_client import GuardedResolver, TargetRefused
+from rota.executors.http.target import read_target, resolve_redirect
 
 URLS = list(table())
 
 
-async def verdict_on(url: str, guard: Guard) -> Verdict:
+async def verdict_on(url: str, guard: TargetGuard) -> Verdict:
     try:
         target = read_target(url)
     except InvalidInput:
         return Verdict.UNREADABLE
-    if guard.judge_target(target) is not None:
+    if guard.check_target(target) is not None:
         return Verdict.REFUSED
     if target.address is None:
         try:
-            await JudgedResolver(guard=guard, lookup=lookup).resolve(target.host)
+            await GuardedResolver(guard=guard, lookup=lookup).resolve(target.host)
         except TargetRefused:
             return Verdict.REFUSED
     return Verdict.ALLOWED
@@ -37,7 +37,7 @@ def test_the_table_is_large_enough_to_mean_something() -> None:
 
 @pytest.mark.parametrize(("url", "expected"), URLS, ids=[repr(url)[:60] for url, _ in URLS])
 async def test_every_way_in_gets_its_verdict(url: str, expected: Verdict) -> None:
-    assert await verdict_on(url, Guard()) is expected
+    assert await verdict_on(url, TargetGuard()) is expected
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -74,40 +74,48 @@ def test_whatever_the_text_it_is_read_or_refused_and_never_both_ways(text: str) 
 @pytest.mark.parametrize(
     ("guard", "url", "expected"),
     [
-        (Guard(allow_networks=("10.1.0.0/16",)), "http://10.1.2.3/", Verdict.ALLOWED),
-        (Guard(allow_networks=("10.1.0.0/16",)), "http://10.2.2.3/", Verdict.REFUSED),
-        (Guard(allow_networks=("10.0.0.0/8",)), "http://ten.example/", Verdict.ALLOWED),
-        (Guard(allow_networks=("10.0.0.0/8",)), "http://mapped.example/", Verdict.REFUSED),
-        (Guard(allow_networks=("::1/128",)), "http://[0:0::1]/", Verdict.ALLOWED),
-        (Guard(allow_hosts=("ten.example",)), "http://ten.example/", Verdict.ALLOWED),
-        (Guard(allow_hosts=("ten.example",)), "http://TEN.example./", Verdict.ALLOWED),
-        (Guard(allow_hosts=("ten.example",)), "http://10.0.0.7/", Verdict.REFUSED),
-        (Guard(allow_hosts=("ten.example",)), "http://cgnat.example/", Verdict.REFUSED),
-        (Guard(allow_hosts=(".example",)), "http://ten.example/", Verdict.ALLOWED),
-        (Guard(allow_hosts=("n.example",)), "http://ten.example/", Verdict.REFUSED),
+        (TargetGuard(allow_networks=("10.1.0.0/16",)), "http://10.1.2.3/", Verdict.ALLOWED),
+        (TargetGuard(allow_networks=("10.1.0.0/16",)), "http://10.2.2.3/", Verdict.REFUSED),
+        (TargetGuard(allow_networks=("10.0.0.0/8",)), "http://ten.example/", Verdict.ALLOWED),
+        (TargetGuard(allow_networks=("10.0.0.0/8",)), "http://mapped.example/", Verdict.REFUSED),
+        (TargetGuard(allow_networks=("::1/128",)), "http://[0:0::1]/", Verdict.ALLOWED),
+        (TargetGuard(allow_hosts=("ten.example",)), "http://ten.example/", Verdict.ALLOWED),
+        (TargetGuard(allow_hosts=("ten.example",)), "http://TEN.example./", Verdict.ALLOWED),
+        (TargetGuard(allow_hosts=("ten.example",)), "http://10.0.0.7/", Verdict.REFUSED),
+        (TargetGuard(allow_hosts=("ten.example",)), "http://cgnat.example/", Verdict.REFUSED),
+        (TargetGuard(allow_hosts=(".example",)), "http://ten.example/", Verdict.ALLOWED),
+        (TargetGuard(allow_hosts=("n.example",)), "http://ten.example/", Verdict.REFUSED),
         # Trust in a name does not reach the addresses that give out credentials.
-        (Guard(allow_hosts=("aws.example",)), "http://aws.example/", Verdict.REFUSED),
-        (Guard(allow_hosts=("azure.example",)), "http://azure.example/", Verdict.REFUSED),
-        (Guard(allow_hosts=(".internal",)), "http://metadata.google.internal/", Verdict.REFUSED),
-        (Guard(allow_ports=(9000,)), "http://public.example:9000/", Verdict.ALLOWED),
-        (Guard(allow_ports=(9000,)), "http://public.example:9001/", Verdict.REFUSED),
-        (Guard(allow_ports=(9000,)), "http://127.0.0.1:9000/", Verdict.REFUSED),
-        # A denial wins over everything.
-        (Guard(deny_networks=("93.184.216.0/24",)), "http://public.example/", Verdict.REFUSED),
+        (TargetGuard(allow_hosts=("aws.example",)), "http://aws.example/", Verdict.REFUSED),
+        (TargetGuard(allow_hosts=("azure.example",)), "http://azure.example/", Verdict.REFUSED),
         (
-            Guard(deny_networks=("10.0.0.7/32",), allow_hosts=("ten.example",)),
+            TargetGuard(allow_hosts=(".internal",)),
+            "http://metadata.google.internal/",
+            Verdict.REFUSED,
+        ),
+        (TargetGuard(allow_ports=(9000,)), "http://public.example:9000/", Verdict.ALLOWED),
+        (TargetGuard(allow_ports=(9000,)), "http://public.example:9001/", Verdict.REFUSED),
+        (TargetGuard(allow_ports=(9000,)), "http://127.0.0.1:9000/", Verdict.REFUSED),
+        # A denial wins over everything.
+        (
+            TargetGuard(deny_networks=("93.184.216.0/24",)),
+            "http://public.example/",
+            Verdict.REFUSED,
+        ),
+        (
+            TargetGuard(deny_networks=("10.0.0.7/32",), allow_hosts=("ten.example",)),
             "http://ten.example/",
             Verdict.REFUSED,
         ),
         (
-            Guard(deny_networks=("10.0.0.7/32",), allow_networks=("10.0.0.0/8",)),
+            TargetGuard(deny_networks=("10.0.0.7/32",), allow_networks=("10.0.0.0/8",)),
             "http://10.0.0.7/",
             Verdict.REFUSED,
         ),
     ],
 )
 async def test_only_the_operator_makes_exceptions(
-    guard: Guard, url: str, expected: Verdict
+    guard: TargetGuard, url: str, expected: Verdict
 ) -> None:
     assert await verdict_on(url, guard) is expected
 
@@ -122,7 +130,7 @@ async def test_only_the_operator_makes_exceptions(
     ],
 )
 def test_a_refusal_says_what_the_operator_could_allow(url: str, way: str) -> None:
-    refusal = Guard().judge_target(read_target(url))
+    refusal = TargetGuard().check_target(read_target(url))
 
     assert way in str(refusal)
 
@@ -143,7 +151,7 @@ def test_a_refusal_says_what_the_operator_could_allow(url: str, way: str) -> Non
 )
 def test_an_exception_that_means_nothing_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidSetting):
-        Guard(**wrong)
+        TargetGuard(**wrong)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +165,7 @@ def test_an_exception_that_means_nothing_is_refused(wrong: dict[str, Any]) -> No
     ],
 )
 def test_a_redirect_is_read_like_any_other_url(location: str, url: str) -> None:
-    assert redirected(read_target("https://public.example/a/"), location).url == url
+    assert resolve_redirect(read_target("https://public.example/a/"), location).url == url
 
 
 @pytest.mark.parametrize(
@@ -165,11 +173,11 @@ def test_a_redirect_is_read_like_any_other_url(location: str, url: str) -> None:
 )
 def test_a_redirect_may_not_say_what_a_payload_may_not(location: str) -> None:
     with pytest.raises(InvalidInput):
-        redirected(read_target("https://public.example/a/"), location)
+        resolve_redirect(read_target("https://public.example/a/"), location)
 
 
 async def test_the_second_wall_opens_no_socket_to_an_address_that_was_not_judged() -> None:
-    resolver = JudgedResolver(guard=Guard(allow_hosts=("ten.example",)), lookup=lookup)
+    resolver = GuardedResolver(guard=TargetGuard(allow_hosts=("ten.example",)), lookup=lookup)
     info = (2, 1, 6, "", ("10.0.0.7", 80))
 
     with pytest.raises(PermissionError):

@@ -6,8 +6,8 @@ import pytest
 
 from rota.contract.payloads.http import RESPONSE_BYTES_MAX
 from rota.core.errors import InvalidInput
-from rota.executors.http.executor import limits
-from rota.executors.http.spec import MOST_SENT, read_request
+from rota.executors.http.executor import build_client_timeout
+from rota.executors.http.spec import REQUEST_BODY_MAX_BYTES, read_request
 
 URL = "https://example.org/hook"
 
@@ -86,7 +86,7 @@ def test_a_content_type_of_the_payload_wins() -> None:
         ({"url": URL, "body": {"x": float("nan")}}, "body"),
         ({"url": URL, "body": {"x": object()}}, "body"),
         ({"url": URL, "body": "\ud800"}, "body"),
-        ({"url": URL, "body": "x" * (MOST_SENT + 1)}, "body"),
+        ({"url": URL, "body": "x" * (REQUEST_BODY_MAX_BYTES + 1)}, "body"),
         ({"url": URL, "timeout": 5}, "timeout"),
         ({"url": URL, "timeout": "0s"}, "timeout"),
         ({"url": URL, "timeout": "25h"}, "timeout"),
@@ -116,6 +116,6 @@ def test_a_wrong_payload_is_refused_by_the_name_of_its_field(payload: object, fi
 def test_a_payload_that_gives_itself_time_waits_longer_for_the_first_byte(
     timeout: str | None, first_byte: float
 ) -> None:
-    chosen = limits(read_request({"url": URL, "timeout": timeout}))
+    chosen = build_client_timeout(read_request({"url": URL, "timeout": timeout}))
 
     assert (chosen.sock_connect, chosen.sock_read) == (5, first_byte)

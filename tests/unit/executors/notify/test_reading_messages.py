@@ -7,17 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rota.core.errors import InvalidInput
-from rota.executors.notify.spec import FACTS, LONGEST_BODY, Letter, read_message
-from rota.executors.notify.template import parse
+from rota.executors.notify.spec import BODY_MAX_CHARACTERS, RUN_FACTS, RenderedMessage, read_message
+from rota.executors.notify.template import parse_template
 from rota.sdk.testing import RecordingContext
 
 CHANNELS = {"ops": False, "mail": True}
 
 
-def written(**payload: Any) -> Letter:
+def written(**payload: Any) -> RenderedMessage:
     """The letter that a payload makes."""
     message = read_message({"channel": "ops", "body": "done", **payload}, CHANNELS)
-    return message.letter(RecordingContext(attempt=3))
+    return message.render(RecordingContext(attempt=3))
 
 
 def refusal(**payload: Any) -> InvalidInput:
@@ -63,12 +63,12 @@ def test_a_brace_that_is_left_over_is_refused(text: str) -> None:
 @given(st.text("{}ab ", max_size=20))
 def test_any_text_is_parsed_or_refused(text: str) -> None:
     try:
-        template = parse(text, field="body", known=("a",))
+        template = parse_template(text, field="body", known=("a",))
     except InvalidInput:
         return
 
     filled = template.fill({"a": "value"})
-    assert template.size({"a": 5}) == len(filled)
+    assert template.measure({"a": 5}) == len(filled)
 
 
 def test_values_cannot_bring_html_of_their_own() -> None:
@@ -101,7 +101,7 @@ def test_a_body_that_would_grow_beyond_measure_is_refused_before_it_is_made() ->
 
     assert refused.field == "body"
     assert refused.value == "8000000000 characters"
-    assert str(LONGEST_BODY) in refused.wanted
+    assert str(BODY_MAX_CHARACTERS) in refused.wanted
 
 
 def test_channels_are_one_or_several_and_each_once() -> None:
@@ -152,6 +152,6 @@ def test_what_is_wrong_is_refused_in_one_sentence(
 
 
 def test_the_facts_are_those_that_a_letter_has() -> None:
-    letter = written(body=" ".join(f"{{{name}}}" for name in FACTS))
+    letter = written(body=" ".join(f"{{{name}}}" for name in RUN_FACTS))
 
-    assert len(letter.body.split()) == len(FACTS)
+    assert len(letter.body.split()) == len(RUN_FACTS)

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.executors.python.recording import Recording
 
 from rota.core.outcome import Outcome
-from rota.executors.python import Handlers, Limits, PythonExecutor
+from rota.executors.python import Handlers, PythonExecutor, PythonLimits
 
 
 @dataclass
@@ -19,7 +19,7 @@ class Bench:
     after the fixtures.
     """
 
-    limits: Limits = field(default_factory=Limits)
+    limits: PythonLimits = field(default_factory=PythonLimits)
     handlers: Handlers = field(default_factory=Handlers)
     is_open: bool = False
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from rota.executors.python import Handlers, SyncContext
+from rota.executors.python import BlockingContext, Handlers
 
 handlers = Handlers()
 plain = Handlers()
@@ -11,7 +11,7 @@ plain = Handlers()
 
 @plain.handler("sum")
 @handlers.handler("sum", isolation="process")
-def add_up(context: SyncContext, step: str) -> int:
+def add_up(context: BlockingContext, step: str) -> int:
     return sum(member.result["n"] for member in context.members(step))
 
 

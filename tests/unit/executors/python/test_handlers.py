@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rota.core.errors import InvalidInput
-from rota.executors.python import MB, Handlers, Limits, PythonExecutor
+from rota.executors.python import MB, Handlers, PythonExecutor, PythonLimits
 
 
 async def nothing(context: Any, payload: Any) -> None:
@@ -181,6 +181,6 @@ async def test_handlers_in_processes_need_a_source():
 )
 def test_limits_that_allow_nothing_are_refused(limits: dict[str, Any], field: str):
     with pytest.raises(InvalidInput) as refusal:
-        Limits(**limits)
+        PythonLimits(**limits)
 
     assert refusal.value.field == field

@@ -13,7 +13,7 @@ from tests.unit.executors.python.recording import Recording
 from rota.core.executor import Stream
 from rota.core.outcome import Succeeded
 from rota.executors.python import Handlers, PythonExecutor
-from rota.executors.python.output import Records
+from rota.executors.python.output_routing import AttemptLogHandler
 
 log = logging.getLogger("app.billing")
 
@@ -33,9 +33,9 @@ def expected(word: str) -> dict[Stream, str]:
     }
 
 
-def records() -> Records:
+def records() -> AttemptLogHandler:
     """The executor's own handler; pytest has others."""
-    return next(each for each in logging.root.handlers if isinstance(each, Records))
+    return next(each for each in logging.root.handlers if isinstance(each, AttemptLogHandler))
 
 
 @pytest.mark.parametrize("way", ["loop", "thread"])

@@ -7,8 +7,8 @@ import pytest
 from rota.contract.payloads.shell import ShellPayload
 from rota.core.errors import InvalidInput, InvalidSetting
 from rota.executors.shell import ShellExecutor, ShellLimits
-from rota.executors.shell.spec import MOST_BYTES, MOST_STDIN, read_command
-from rota.executors.shell.warden import Order
+from rota.executors.shell.spec import ARGUMENTS_MAX_BYTES, STDIN_MAX_BYTES, read_command
+from rota.executors.shell.supervisor import ProgramOrder
 
 ALLOWED = ("/bin/echo", "/usr/bin/rsync")
 
@@ -55,7 +55,7 @@ def test_what_is_left_out_has_its_default() -> None:
         ({"argv": ["/bin/echo", "a\0b"]}, "argv[1]"),
         ({"argv": ["/bin/echo", "\ud800"]}, "argv[1]"),
         ({"argv": ["/bin/echo", *"x" * 64]}, "argv"),
-        ({"argv": ["/bin/echo", "x" * MOST_BYTES]}, "argv"),
+        ({"argv": ["/bin/echo", "x" * ARGUMENTS_MAX_BYTES]}, "argv"),
         ({"argv": ["echo"]}, "argv[0]"),
         ({"argv": ["./echo"]}, "argv[0]"),
         ({"argv": ["/bin/sh"]}, "argv[0]"),
@@ -72,11 +72,11 @@ def test_what_is_left_out_has_its_default() -> None:
         ({"argv": ["/bin/echo"], "env": {"DYLD_INSERT_LIBRARIES": "x"}}, "env"),
         ({"argv": ["/bin/echo"], "env": {"ROTA_RUN_ID": "x"}}, "env"),
         ({"argv": ["/bin/echo"], "env": {f"V{n}": "" for n in range(65)}}, "env"),
-        ({"argv": ["/bin/echo"], "env": {"A": "x" * MOST_BYTES}}, "env"),
+        ({"argv": ["/bin/echo"], "env": {"A": "x" * ARGUMENTS_MAX_BYTES}}, "env"),
         ({"argv": ["/bin/echo"], "cwd": "srv"}, "cwd"),
         ({"argv": ["/bin/echo"], "cwd": 1}, "cwd"),
         ({"argv": ["/bin/echo"], "stdin": b"x"}, "stdin"),
-        ({"argv": ["/bin/echo"], "stdin": "x" * (MOST_STDIN + 1)}, "stdin"),
+        ({"argv": ["/bin/echo"], "stdin": "x" * (STDIN_MAX_BYTES + 1)}, "stdin"),
         ({"argv": ["/bin/echo"], "stdin": "\ud800"}, "stdin"),
         ({"argv": ["/bin/echo"], "ok_codes": []}, "ok_codes"),
         ({"argv": ["/bin/echo"], "ok_codes": [256]}, "ok_codes[0]"),
@@ -95,7 +95,7 @@ def test_values_at_their_limits_are_accepted() -> None:
     command = read(
         argv=["/bin/echo", *"x" * 63],
         env={f"V{n}": "" for n in range(64)},
-        stdin="x" * MOST_STDIN,
+        stdin="x" * STDIN_MAX_BYTES,
         ok_codes=[0, 255],
     )
 
@@ -136,7 +136,7 @@ def test_limits_that_no_program_could_live_with_are_refused(wrong: dict[str, int
 
 
 def test_an_order_reaches_the_supervisor_as_it_was_written() -> None:
-    order = Order(
+    order = ProgramOrder(
         argv=["/bin/echo", "", "a=b", "ü\n"],
         env={"EMPTY": "", "EQUALS": "a=b=c"},
         home="/tmp/x",
@@ -145,7 +145,7 @@ def test_an_order_reaches_the_supervisor_as_it_was_written() -> None:
     )
 
     size, body = order.encode()[:8], order.encode()[8:]
-    read_back = Order.decode(body)
+    read_back = ProgramOrder.decode(body)
 
     assert int(size) == len(body)
-    assert all(getattr(read_back, name) == getattr(order, name) for name in Order.__slots__)
+    assert all(getattr(read_back, name) == getattr(order, name) for name in ProgramOrder.__slots__)

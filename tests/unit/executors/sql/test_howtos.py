@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from rota.config.loader import load_settings
-from rota.executors.sql import Connection, Connections, EtlExecutor, Folder, SqlExecutor
-from rota.node.named import sql_of
+from rota.executors.sql import DataFolder, EtlExecutor, SqlConnection, SqlConnections, SqlExecutor
+from rota.processes.resource_executors import build_sql_executors
 
 HOWTO = Path(__file__).resolve().parents[4] / "docs" / "howto"
 PAGES = {"sql": HOWTO / "sql-jobs.md", "etl": HOWTO / "etl-jobs.md"}
@@ -25,8 +25,8 @@ def test_every_payload_of_the_page_is_accepted(kind: str) -> None:
         "warehouse": "postgresql://me@db/warehouse",
         "lake": "s3://k@b",
     }
-    named = Connections(Connection(name=name, url=url) for name, url in urls.items())
-    folder = Folder(Path("/srv/data"))
+    named = SqlConnections(SqlConnection(name=name, url=url) for name, url in urls.items())
+    folder = DataFolder(Path("/srv/data"))
     make = SqlExecutor if kind == "sql" else EtlExecutor
     payloads = [json.loads(block) for block in blocks(PAGES[kind], "json")]
 
@@ -45,7 +45,7 @@ def test_every_setting_of_the_page_is_accepted(kind: str, tmp_path: Path) -> Non
 
         settings = load_settings(environment={}, file=file, default_files=())
 
-        sql_of(settings.executors, {"SHOP_PASSWORD": "x", "LAKE_SECRET": "y"})
+        build_sql_executors(settings.executors, {"SHOP_PASSWORD": "x", "LAKE_SECRET": "y"})
 
 
 def test_what_the_page_runs_runs() -> None:

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from rota.core.errors import InvalidInput, InvalidSetting
-from rota.executors.sql import Connection, Connections, EtlExecutor, Folder, SqlExecutor
-from rota.executors.sql.etl.stores import pattern_of
+from rota.executors.sql import DataFolder, EtlExecutor, SqlConnection, SqlConnections, SqlExecutor
+from rota.executors.sql.etl.object_store import compile_pattern
 
-CONNECTIONS = Connections(
+CONNECTIONS = SqlConnections(
     [
-        Connection(name="shop", url="postgresql://me:hunter2@db/shop"),
-        Connection(name="seen", url="sqlite:///srv/seen.db", read_only=True),
-        Connection(name="lake", url="s3://key@bucket/folder"),
+        SqlConnection(name="shop", url="postgresql://me:hunter2@db/shop"),
+        SqlConnection(name="seen", url="sqlite:///srv/seen.db", read_only=True),
+        SqlConnection(name="lake", url="s3://key@bucket/folder"),
     ]
 )
 SQL: dict[str, Any] = {"connection": "shop", "query": "select 1"}
@@ -25,7 +25,7 @@ ETL: dict[str, Any] = {
 
 def read(payload: Any, *, folder: Path | None = Path("/srv/data")) -> Any:
     kind = SqlExecutor if "extract" not in payload else EtlExecutor
-    executor = kind(connections=CONNECTIONS, folder=Folder(folder))
+    executor = kind(connections=CONNECTIONS, folder=DataFolder(folder))
     return executor.read(executor.kinds[0], payload)
 
 
@@ -134,7 +134,7 @@ def test_a_connection_that_may_only_read_makes_the_job_read_only() -> None:
 )
 def test_a_wrong_connection_is_refused_without_showing_it(url: str) -> None:
     with pytest.raises(InvalidSetting) as refused:
-        Connection(name="shop", url=url)
+        SqlConnection(name="shop", url=url)
 
     assert refused.value.field == "executors.connections.shop.url"
     assert url not in str(refused.value)
@@ -152,4 +152,4 @@ def test_a_wrong_connection_is_refused_without_showing_it(url: str) -> None:
     ],
 )
 def test_patterns_of_objects(pattern: str, key: str, fits: bool) -> None:
-    assert bool(pattern_of(pattern).fullmatch(key)) is fits
+    assert bool(compile_pattern(pattern).fullmatch(key)) is fits

@@ -14,7 +14,7 @@ CONTEXT = RecordingContext()
 
 def bound(text: str, parameters: Any, dialect: Dialect) -> tuple[str, list[object]]:
     read = read_statement(text, parameters, field="query", dialect=dialect)
-    return read.bound(dialect, CONTEXT)
+    return read.bind(dialect, CONTEXT)
 
 
 @pytest.mark.parametrize(

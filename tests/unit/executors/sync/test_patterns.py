@@ -3,7 +3,7 @@
 import pytest
 
 from rota.core.errors import InvalidInput
-from rota.executors.sync.patterns import Choice, read_pattern, read_patterns
+from rota.executors.sync.patterns import FileSelection, read_pattern, read_patterns
 
 
 def matches(pattern: str, path: str) -> bool:
@@ -54,12 +54,12 @@ def test_a_pattern_made_to_be_slow_is_not() -> None:
 
 
 def test_what_is_excluded_is_not_included() -> None:
-    choice = Choice(
+    choice = FileSelection(
         include=read_patterns("include", ["**/*.jpg"]),
         exclude=read_patterns("exclude", ["tmp/**"]),
     )
 
-    assert [path for path in ("a.jpg", "tmp/a.jpg", "a.txt") if choice.takes(path)] == ["a.jpg"]
+    assert [path for path in ("a.jpg", "tmp/a.jpg", "a.txt") if choice.includes(path)] == ["a.jpg"]
 
 
 @pytest.mark.parametrize("value", [[""], ["/a"], ["a//b"], ["../a"], ["a\0"]])

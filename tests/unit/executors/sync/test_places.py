@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from rota.core.errors import InvalidInput, InvalidSetting
-from rota.executors.sync.objects import nanoseconds_of, open_store, seconds_of
-from rota.executors.sync.places import Location, Place
+from rota.executors.sync.object_tree import format_seconds, open_store, parse_nanoseconds
+from rota.executors.sync.places import PlaceFolder, SyncPlace
 from rota.executors.sync.spec import read_order
 
 HOST_KEY = f"SHA256:{'A' * 43}"
@@ -27,7 +27,7 @@ CANARY = "canary-secret"
     ],
 )
 def test_such_a_place_is_accepted(settings: dict[str, Any]) -> None:
-    assert Place(name="photos", **settings).name == "photos"
+    assert SyncPlace(name="photos", **settings).name == "photos"
 
 
 @pytest.mark.parametrize(
@@ -56,16 +56,16 @@ def test_such_a_place_is_refused_without_telling_a_secret(
     setting: str, settings: dict[str, Any]
 ) -> None:
     with pytest.raises(InvalidSetting) as refusal:
-        Place(name="photos", **settings)
+        SyncPlace(name="photos", **settings)
 
     assert refusal.value.field == f"executors.places.photos.{setting}"
     assert CANARY not in str(refusal.value)
 
 
 def test_a_place_shows_its_secret_to_nobody() -> None:
-    place = Place(name="b", url="s3://bucket", account="id", secret=CANARY)
+    place = SyncPlace(name="b", url="s3://bucket", account="id", secret=CANARY)
 
-    said = place.clean(f"PUT http://host/x?sig={CANARY}&a=1\nfailed for {CANARY}")
+    said = place.clean_message(f"PUT http://host/x?sig={CANARY}&a=1\nfailed for {CANARY}")
 
     assert CANARY not in repr(place) + said
     assert said == "PUT http://host/x?… failed for ***"
@@ -86,7 +86,7 @@ def test_a_target_inside_of_its_source_is_seen(
     one: tuple[str, str], other: tuple[str, str], overlap: bool
 ) -> None:
     here, there = (
-        Location(place=Place(name=name, url=url), path=path)
+        PlaceFolder(place=SyncPlace(name=name, url=url), path=path)
         for name, (url, path) in (("one", one), ("other", other))
     )
 
@@ -95,8 +95,8 @@ def test_a_target_inside_of_its_source_is_seen(
 
 
 PLACES = {
-    "photos": Place(name="photos", url="file:///srv/photos", read_only=True),
-    "backup": Place(name="backup", url="file:///srv/backup"),
+    "photos": SyncPlace(name="photos", url="file:///srv/photos", read_only=True),
+    "backup": SyncPlace(name="backup", url="file:///srv/backup"),
 }
 
 
@@ -144,11 +144,11 @@ def test_what_a_payload_says_wrong_is_named(field: str, payload: dict[str, Any])
 def test_a_time_is_kept_to_the_nanosecond_and_read_from_what_others_wrote() -> None:
     exact = 1_700_000_000_123_456_789
 
-    assert nanoseconds_of(seconds_of(exact)) == exact
-    assert nanoseconds_of("1700000000") == 1_700_000_000 * 10**9
-    assert nanoseconds_of("2023-11-14T22:13:20.5+00:00") == 1_700_000_000_500_000_000
-    assert nanoseconds_of("yesterday") is None
-    assert nanoseconds_of("nan") is None
+    assert parse_nanoseconds(format_seconds(exact)) == exact
+    assert parse_nanoseconds("1700000000") == 1_700_000_000 * 10**9
+    assert parse_nanoseconds("2023-11-14T22:13:20.5+00:00") == 1_700_000_000_500_000_000
+    assert parse_nanoseconds("yesterday") is None
+    assert parse_nanoseconds("nan") is None
 
 
 @pytest.mark.parametrize(
@@ -160,6 +160,6 @@ def test_a_time_is_kept_to_the_nanosecond_and_read_from_what_others_wrote() -> N
     ],
 )
 def test_a_store_can_be_opened_without_asking_anybody(settings: dict[str, Any]) -> None:
-    place = Place(name="b", **settings)
+    place = SyncPlace(name="b", **settings)
 
-    assert open_store(Location(place=place, path="x")) is not None
+    assert open_store(PlaceFolder(place=place, path="x")) is not None

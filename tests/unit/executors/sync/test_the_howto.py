@@ -10,7 +10,7 @@ import pytest
 from rota.config.loader import load_settings
 from rota.contract.documents import fields_by_name
 from rota.contract.payloads.sync import SyncPayload
-from rota.executors.sync.places import Place
+from rota.executors.sync.places import SyncPlace
 from rota.executors.sync.spec import read_order
 
 PAGE = (Path(__file__).parents[4] / "docs/howto/sync-jobs.md").read_text()
@@ -21,11 +21,11 @@ def blocks(language: str) -> list[str]:
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> dict[str, Place]:
+def places(tmp_path: Path) -> dict[str, SyncPlace]:
     (tmp_path / "rota.toml").write_text(blocks("toml")[0])
     written = load_settings(environment={}, file=tmp_path / "rota.toml").executors.places
     return {
-        name: Place(
+        name: SyncPlace(
             name=name,
             url=place.url,
             endpoint=place.endpoint,
@@ -40,7 +40,7 @@ def places(tmp_path: Path) -> dict[str, Place]:
     }
 
 
-def test_its_places_and_its_payload_are_accepted(places: dict[str, Place]) -> None:
+def test_its_places_and_its_payload_are_accepted(places: dict[str, SyncPlace]) -> None:
     order = read_order(json.loads(blocks("json")[0]), places=places)
 
     assert order.mirror

@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import type { JobView, PreviewView } from "../../api/schema.gen.ts";
 import { toSentence } from "../../lib/words.ts";
 import { QueryView, Loading, Note } from "../../ui/Notes.tsx";
-import { Time, ZONE } from "../../ui/Time.tsx";
+import { TextWithTimes, Time, ZONE } from "../../ui/Time.tsx";
 import { type LivePreviewState, usePreview } from "./preview.ts";
 
 export function NextTimes({ job }: { job: JobView }) {
@@ -30,7 +30,9 @@ function PreviewText({ found, isHeld }: { found: PreviewView; isHeld: boolean })
   const warnings = useMemo(() => found.warnings.filter((each) => each.code !== "ends" || found.upcoming.length > 0), [found]);
   return (
     <div className="stack" aria-live="polite">
-      <p className="preview-sentence">{toSentence(found.sentence)}</p>
+      <p className="preview-sentence">
+        <TextWithTimes text={toSentence(found.sentence)} />
+      </p>
       {isHeld && <Note small tone="warn" icon="pause">Paused: no run starts until the job is resumed.</Note>}
       {found.upcoming.length > 0 ? (
         <ol className="preview-times" data-figure="job.next_times">

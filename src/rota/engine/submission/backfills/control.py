@@ -65,7 +65,7 @@ async def cancel_backfill(  # noqa: PLR0913 — who, what, why, how and when
     running: RunningRunsAction = RunningRunsAction.FINISH,
     reason: str | None = None,
 ) -> BackfillState:
-    """Create no more runs and cancel waiting ones. With `CANCEL_ACTION`, stop running ones too."""
+    """Create no more runs and cancel waiting ones. With `Running.CANCEL`, stop running ones too."""
     why = _reason_text("cancelled", by, now, reason)
     async with transaction(conn):
         found = await backfills.lock_backfill(conn, backfill_id, tenant_id=tenant_id)

@@ -9,6 +9,6 @@ executor    runs one attempt
 """
 
 from rota.executors.sql.etl.executor import EtlExecutor
-from rota.executors.sql.etl.workbench import EtlLimits
+from rota.executors.sql.etl.transform_database import EtlLimits
 
 __all__ = ["EtlExecutor", "EtlLimits"]

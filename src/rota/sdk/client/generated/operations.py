@@ -785,8 +785,8 @@ class Operations:
         """Run a job now, regardless of its schedule.
 
         A waiting one-time submission becomes due. A submission that has already run runs again: the
-        new run has the same `find_job_id`. The run is accepted (202) and starts when a worker is
-        free; poll `GET /v1/runs/{run_id}` for its state.
+        new run has the same `job_id`. The run is accepted (202) and starts when a worker is free;
+        poll `GET /v1/runs/{run_id}` for its state.
 
         Args:
             payload: Payload of the run. Default: the job's payload.

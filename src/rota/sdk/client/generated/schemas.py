@@ -538,7 +538,7 @@ class StepView(Struct, frozen=True, kw_only=True):
 
 class RunGraphView(Struct, frozen=True, kw_only=True):
     """A graph run: its graph and the state of every step. `counts` is the number of steps per
-    state; `find_critical_path` lists the steps that determined the duration.
+    state; `critical_path` lists the steps that determined the duration.
     """
 
     run_id: str
@@ -1052,7 +1052,7 @@ class SeriesView(Struct, frozen=True, kw_only=True):
 class TaskItem(Struct, frozen=True, kw_only=True):
     """A task in the list.
 
-    `workers` is the number of live workers that serve it. `runs_per_minute` and `compute_failure_rate`
+    `workers` is the number of live workers that serve it. `runs_per_minute` and `failure_rate`
     cover runs that ended in the last hour. `scheduled` counts submissions for a later time.
     `last_run_at` is the end of the last run among the newest 32,000 of your tenant. `is_estimate`:
     more runs ended in the last hour than are read. `is_partial`: more runs wait or are scheduled

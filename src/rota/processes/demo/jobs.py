@@ -1,0 +1,106 @@
+"""Creates the example jobs of `rota up --demo`."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from rota.core.limits import JobLimit
+from rota.core.overlap import Overlap
+from rota.core.policy import Policy
+from rota.core.retry import RetryPolicy
+from rota.core.submissions import JobSpec
+from rota.engine.submission.job_submission import submit_jobs
+from rota.store import job_lookup
+from rota.store.driver import Connection
+
+# The tenant `default`, which always exists.
+DEFAULT_TENANT_ID: Final = 1
+QUICK_POLICY: Final = Policy(
+    retries=RetryPolicy(base_delay=timedelta(seconds=2)), timeout=timedelta(minutes=1)
+)
+# Two branches that join, one of them a map, and a step that runs on failure.
+PIPELINE: Final = [
+    {"name": "extract", "kind": "demo.report", "payload": {"pages": {"$": "input.pages"}}},
+    {"name": "clean", "kind": "demo.flaky", "needs": ["extract"]},
+    {
+        "name": "each_page",
+        "kind": "demo.customer",
+        "needs": ["extract"],
+        "map": {"over": "steps.extract.result.pages"},
+        "payload": {"customer": {"$": "index"}},
+    },
+    {"name": "load", "kind": "demo.heartbeat", "needs": ["clean", "each_page"]},
+    {"name": "alarm", "kind": "demo.heartbeat", "needs": ["clean", "each_page"], "when": "failure"},
+]
+
+
+def build_specs() -> list[JobSpec]:
+    """Return the example jobs; handlers.py describes what each one shows."""
+    return [
+        JobSpec(name="demo: heartbeat", kind="demo.heartbeat", schedule={"every": "5s"}),
+        JobSpec(
+            name="demo: report every minute",
+            kind="demo.report",
+            schedule={"cron": "* * * * *", "timezone": "Europe/Berlin"},
+            payload={"pages": 10},
+            policy=QUICK_POLICY,
+        ),
+        JobSpec(
+            name="demo: flaky service",
+            kind="demo.flaky",
+            schedule={"every": "10s"},
+            policy=QUICK_POLICY,
+        ),
+        JobSpec(
+            name="demo: dead letter",
+            kind="demo.hopeless",
+            schedule={"cron": "*/5 * * * *"},
+        ),
+        JobSpec(
+            name="demo: import with checkpoint",
+            kind="demo.import",
+            schedule={"every": "30s"},
+            policy=QUICK_POLICY,
+        ),
+        JobSpec(name="demo: slower than its interval", kind="demo.slow", schedule={"every": "5s"}),
+        *(
+            JobSpec(
+                name=f"demo: customer {number}",
+                kind="demo.customer",
+                schedule={"every": "3s"},
+                payload={"customer": number},
+                overlap=Overlap.ALLOW,
+                limits=(JobLimit(key="customer:{args.customer}", max_running=1),),
+            )
+            for number in (1, 2)
+        ),
+        JobSpec(
+            name="demo: low priority",
+            kind="demo.heartbeat",
+            schedule={"every": "15s"},
+            priority=9,
+            overlap=Overlap.QUEUE_ALL,
+        ),
+        JobSpec(
+            name="demo: pipeline",
+            kind="graph",
+            schedule={"every": "1m"},
+            payload={"pages": 4},
+            policy=QUICK_POLICY,
+            graph={"steps": PIPELINE},
+        ),
+    ]
+
+
+async def create_missing_jobs(
+    conn: Connection, *, now: datetime, new_id: Callable[[], UUID]
+) -> int:
+    """Create the missing example jobs and return their number."""
+    examples = build_specs()
+    names = [spec.display_name for spec in examples]
+    present = await job_lookup.find_job_ids(conn, tenant_id=DEFAULT_TENANT_ID, names=names)
+    missing = [spec for spec in examples if spec.name not in present]
+    if missing:
+        await submit_jobs(conn, missing, now=now, new_id=new_id)
+    return len(missing)
