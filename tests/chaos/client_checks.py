@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from uuid import UUID
 
-from rota.processes.worker import CLAIM_AHEAD
+from rota.core.time.tick import FIRE_AHEAD
 from tests.chaos.history import History, Operation, Span
 from tests.chaos.tick_checks import quiet_while_paused
 
@@ -61,7 +61,7 @@ def is_just_claimed(operation: Operation, attempt: int, history: History) -> boo
         and row is not None
         and row.attempt == attempt
         and row.started_at is not None
-        and row.started_at <= operation.returned_wall + CLAIM_AHEAD
+        and row.started_at <= operation.returned_wall + FIRE_AHEAD
     )
 
 

@@ -95,7 +95,7 @@ READ_THEN_WRITE = """
         "update rota.live_runs set state = 'cancelling'"
         " where id = any($1::uuid[]) and state = 'running'", running
     )
-    asked = [Moved(run_id, RunState.CANCELLING) for run_id in running]
+    asked = [RunMove(run_id, RunState.CANCELLING) for run_id in running]
     return asked + await CANCEL.all(conn, ids=waiting, reason=reason)
 """
 
@@ -114,11 +114,11 @@ SECOND_MARK = """\
     if row is not None:
         row = row._replace(graph_run_ids=[each[0] for each in rows])
     if row is None or row.ids is None or row.states is None:
-        return Stored"""
+        return FinishedRuns"""
 
 # A board that is read, and decided upon a while later.
 UNLOCKED = """\
-        locked = await graphs.lock(conn, ids)
+        locked = await graphs.lock_graph_runs(conn, ids)
         import asyncio
 
         await asyncio.sleep(0.03)
@@ -130,7 +130,7 @@ MUTATIONS = (
         (f"{SQL}/graphs/lock.sql", "for update of g skip locked", ""),
         (
             "rota/engine/graphs/advancer.py",
-            "        locked = await graphs.lock(conn, ids)\n",
+            "        locked = await graphs.lock_graph_runs(conn, ids)\n",
             UNLOCKED,
         ),
         caught_by={"I6", "I13"},
@@ -140,7 +140,10 @@ MUTATIONS = (
         (f"{SQL}/live_runs/finish.sql", "where t.graph_run_id is not null", "where false"),
         (
             "rota/store/live_runs.py",
-            "    if row is None or row.ids is None or row.states is None:\n        return Stored",
+            (
+                "    if row is None or row.ids is None or row.states is None:\n"
+                "        return FinishedRuns"
+            ),
             SECOND_MARK,
         ),
         caught_by={"I6", "I13"},
@@ -170,7 +173,7 @@ MUTATIONS = (
     ),
     breaking(
         "a beat revives an expired session",
-        (f"{SQL}/sessions/beat.sql", "and s.expires_at > '-infinity'", ""),
+        (f"{SQL}/sessions/heartbeat.sql", "and s.expires_at > '-infinity'", ""),
         caught_by={"I10"},
     ),
     breaking(
@@ -191,7 +194,11 @@ MUTATIONS = (
     breaking(
         "the tick and its run are two transactions",
         (f"{SQL}/cursors/fire.sql", "where d.refusal is null", "where false"),
-        ("rota/store/cursors.py", "    return await which.all(", "    decided = await which.all("),
+        (
+            "rota/store/cursors.py",
+            "    return await fire_statement.all(",
+            "    decided = await fire_statement.all(",
+        ),
         ("rota/store/cursors.py", "        **values,\n    )\n", SECOND_TRANSACTION),
         caught_by={"I3"},
     ),
@@ -298,7 +305,7 @@ MUTATIONS = (
         ),
         (
             "rota/engine/dispatch/lane_memory.py",
-            "low = min(trace.bound, (now - SETTLING, _NO_ID))",
+            "low = min(trace.bound, (now - COMMIT_LAG_MAX, _NO_ID))",
             "low = trace.bound",
         ),
         caught_by={"I6"},

@@ -2,7 +2,8 @@
 
 A page that writes an error to its console, throws, or violates its content security policy fails
 its test. `look` checks a page: axe in light and dark, wide and narrow, no horizontal overflow; with
-`RECORD=1` it also writes the images in docs/images.
+`RECORD=1` it also renews the images that docs/images has, and with `RECORD=all` it writes all
+others to the folder screens/.
 """
 
 import json
@@ -29,7 +30,8 @@ from tests.support.shop import until
 ROOT: Final = Path(__file__).parents[2]
 IMAGES: Final = ROOT / "docs" / "images"
 AXE: Final = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
-RECORDS: Final = "RECORD" in os.environ
+SCREENS: Final = ROOT / "screens"
+RECORD: Final = os.environ.get("RECORD")
 WIDE: Final = {"width": 1280, "height": 800}
 NARROW: Final = {"width": 360, "height": 740}
 PATIENCE: Final = 15_000
@@ -189,9 +191,11 @@ async def look(page: Page, name: str) -> None:
             await page.set_viewport_size(viewport)  # type: ignore[arg-type]
             if (theme, size) in {("light", "wide"), ("dark", "narrow")}:
                 await inspect(page, f"{name}, {theme} and {size}")
-            if RECORDS:
-                IMAGES.mkdir(exist_ok=True)
-                await page.screenshot(path=IMAGES / f"{name}-{theme}-{size}.png")
+            image = f"{name}-{theme}-{size}.png"
+            if RECORD and (IMAGES / image).exists():
+                await page.screenshot(path=IMAGES / image)
+            elif RECORD == "all":
+                await page.screenshot(path=SCREENS / image)
     await page.set_viewport_size(WIDE)  # type: ignore[arg-type]
     await page.emulate_media(color_scheme="light", reduced_motion="reduce")
 

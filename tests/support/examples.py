@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "api.md"
 SECTION = re.compile(r"^### ([A-Z]+ /\S*)\n(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^```sh\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
-STATUS = re.compile(r"^Answers `(\d{3})`", re.MULTILINE)
+STATUS = re.compile(r"^Returns `(\d{3})`", re.MULTILINE)
 ANSWER = re.compile(r"^```json\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
 QUOTED = re.compile(r"'[^']*'")
 

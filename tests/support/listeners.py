@@ -21,7 +21,7 @@ from rota.contract.source_messages import MessageFormat
 from rota.core.ids import build_id
 from rota.core.source import Batch, Source
 from rota.engine.events.source_reader import ConfiguredSource, SourceReader
-from rota.processes.event_sources import find_factory
+from rota.processes.event_sources import find_factory, find_kinds
 from rota.runtime.clock import SystemClock
 from rota.store.driver import Connection
 from rota.store.pool import DatabaseAccess, DedicatedConnection
@@ -62,7 +62,7 @@ class Listener:
     def __post_init__(self) -> None:
         self.line = DedicatedConnection(DatabaseAccess(url=self.url))
         chance = Random()
-        make = find_factory(self.kind, {}, path="sources.things")
+        make = find_factory(self.kind, find_kinds(), path="sources.things")
         self.duty = SourceReader(
             configured=ConfiguredSource(
                 name=NAME,

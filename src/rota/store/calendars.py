@@ -39,7 +39,7 @@ LOOP_TEXT_MAX: Final = 10_000
 CALENDAR_NAME_TAKEN: Final = (
     "already in use; choose a name that no other calendar of the tenant has"
 )
-_SHOWN: Final = 3
+_USERS_SHOWN_MAX: Final = 3
 # Seconds after which a caller with an outdated calendar may retry with the new one.
 _RETRY_AFTER_S: Final = 1.0
 _DIGITS: Final = 9
@@ -141,14 +141,14 @@ async def create_calendar(conn: Connection, *, tenant_id: int, plain: object) ->
         row = await CREATE.one(conn, tenant_id=tenant_id, name=calendar.name, body=_text(calendar))
     if row is None:
         raise NameTaken("name", calendar.name, CALENDAR_NAME_TAKEN)
-    return _stored(row)
+    return _read_row(row)
 
 
 async def get_calendar(conn: Connection, *, tenant_id: int, name: str) -> StoredCalendar:
     row = await GET.one(conn, tenant_id=tenant_id, name=name)
     if row is None:
         raise NotFound("calendar", name)
-    return _stored(row)
+    return _read_row(row)
 
 
 async def list_calendars(
@@ -156,7 +156,7 @@ async def list_calendars(
 ) -> list[StoredCalendar]:
     """Return calendars by name, starting after `after`."""
     rows = await PAGE.all(conn, tenant_id=tenant_id, after=after, most=limit)
-    return [_stored(row) for row in rows]
+    return [_read_row(row) for row in rows]
 
 
 async def read_calendars(conn: Connection, *, tenant_id: int) -> dict[str, Calendar]:
@@ -191,7 +191,7 @@ async def replace_calendar(
     if row is None:
         found = await get_calendar(conn, tenant_id=tenant_id, name=calendar.name)
         raise VersionChanged("calendar", version, found.version)
-    return _stored(row)
+    return _read_row(row)
 
 
 async def delete_calendar(conn: Connection, *, tenant_id: int, name: str) -> None:
@@ -201,7 +201,7 @@ async def delete_calendar(conn: Connection, *, tenant_id: int, name: str) -> Non
     async with transaction(conn):
         if await DELETE.one(conn, tenant_id=tenant_id, name=name) is None:
             raise NotFound("calendar", name)
-        users = await USERS.all(conn, tenant_id=tenant_id, name=name, most=_SHOWN)
+        users = await USERS.all(conn, tenant_id=tenant_id, name=name, most=_USERS_SHOWN_MAX)
         if users:
             shown = ", ".join(repr(user.name) for user in users)
             raise Conflict("calendar", f"in use by jobs: {shown}")
@@ -214,7 +214,7 @@ async def lock_calendars(
     that was computed with them. Refuse if they have changed.
     """
     rows = await HOLD.all(conn, tenant_id=tenant_id, names=sorted(known))
-    stored = {row.name: _stored(row).calendar for row in rows}
+    stored = {row.name: _read_row(row).calendar for row in rows}
     for name, calendar in known.items():
         if stored.get(name) == calendar:
             continue
@@ -256,7 +256,7 @@ async def read_current(
     for row in rows:
         calendar = wanted[row.tenant_id, row.name]
         if row.body is not None:
-            calendar = _stored(CalendarRow(row.name, row.body, row.version, row.updated_at))
+            calendar = _read_row(CalendarRow(row.name, row.body, row.version, row.updated_at))
         if calendar is not None:
             found[qualify_name(row.tenant_id, row.name)] = calendar
     return found
@@ -276,7 +276,7 @@ def _checked(plain: object) -> Calendar:
     return calendar
 
 
-def _stored(row: CalendarRow) -> StoredCalendar:
+def _read_row(row: CalendarRow) -> StoredCalendar:
     document = json.loads(row.body)
     return StoredCalendar(
         read=_read(row.body), document=document, version=row.version, updated_at=row.updated_at

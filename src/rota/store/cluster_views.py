@@ -5,15 +5,12 @@ cluster, not to a tenant; the API decides who may see them.
 """
 
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from rota.core.tenancy import DEFAULT_TENANT
 from rota.store.driver import Connection
 from rota.store.statement import statement
-
-# Counting stops here: one more than is shown, to indicate that there are more.
-QUEUE_COUNT_MAX: Final = 10_001
 
 
 class WorkerRow(NamedTuple):
@@ -56,7 +53,8 @@ class QueueRow(NamedTuple):
     """A queue, the limits on a tenant's runs there, and the tenant's runs in it. `waiting` runs
     could start now, `later` runs not yet.
 
-    `oldest_at` is since when the longest waiting run could start. Counts end at `QUEUE_COUNT_MAX`.
+    `oldest_at` is since when the longest waiting run could start. Counts end at
+    10,001: one more than is shown, to indicate that there are more.
     """
 
     name: str

@@ -197,7 +197,7 @@ async def move_cursors(
     """Move cursors and record the ticks that were passed over; return the jobs that moved."""
     rows = await MOVE.all(
         conn,
-        **_held(ownership, steps),
+        **_build_shard_arguments(ownership, steps),
         job_ids=[step.due.job_id for step in steps],
         versions=[step.due.version for step in steps],
         tick_ats=[step.due.tick_at for step in steps],
@@ -248,7 +248,7 @@ async def _fire(
     next_fire_ats = [firing.next_fire_at for firing in firings]
     return await fire_statement.all(
         conn,
-        **_held(ownership, firings),
+        **_build_shard_arguments(ownership, firings),
         job_ids=[firing.due.job_id for firing in firings],
         versions=[firing.due.version for firing in firings],
         tick_ats=tick_ats,
@@ -261,7 +261,9 @@ async def _fire(
     )
 
 
-def _held(ownership: ShardOwnership, ticks: Sequence[TickFiring | CursorStep]) -> dict[str, object]:
+def _build_shard_arguments(
+    ownership: ShardOwnership, ticks: Sequence[TickFiring | CursorStep]
+) -> dict[str, object]:
     """Return only the shards of this batch: each is locked, and a lock is a write."""
     epochs = ownership.epochs
     shards = [shard for shard in {tick.due.shard for tick in ticks} if shard in epochs]

@@ -1,8 +1,8 @@
 """Stores encrypted secrets: written and listed by tenants, decrypted only for a worker.
 
-Secrets are encrypted (core/secret_encryption.py) with the tenant, the name and the version bound to them. The
-role of row-level security may write a secret but cannot read one. The table is `secrets`; the
-module has another name because the standard library has a module of that name.
+Secrets are encrypted (core/secret_encryption.py) with the tenant, the name and the version bound to
+them. The role of row-level security may write a secret but cannot read one. The table is `secrets`;
+the module has another name because the standard library has a module of that name.
 """
 
 from collections.abc import Iterable, Sequence

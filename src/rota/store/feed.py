@@ -62,7 +62,7 @@ HORIZON = statement("feed/horizon", TransactionHorizon)
 ENDED = statement("feed/ended_runs", ChangedRow)
 ATTEMPTED = statement("feed/ended_attempts", ChangedRow)
 MADE = statement("feed/new_runs", ChangedRow)
-HELD = statement("feed/held_runs", ChangedRow)
+HELD_RUNS = statement("feed/held_runs", ChangedRow)
 PROGRESSED = statement("feed/progress", ChangedRow)
 JOBS = statement("feed/jobs", ChangedRow)
 SUMMARIZE = statement("feed/summarize", SummarizedRanges)
@@ -98,7 +98,7 @@ async def read_changes(
     return [
         *await JOBS.all(conn, **conditions),
         *await MADE.all(conn, from_id=from_id, **conditions),
-        *await HELD.all(conn, **timeless),
+        *await HELD_RUNS.all(conn, **timeless),
         *await PROGRESSED.all(conn, **conditions),
         *await ATTEMPTED.all(conn, **conditions),
         *await ENDED.all(conn, **conditions),

@@ -26,7 +26,6 @@ from rota.store.transaction import transaction
 
 # Gates of queues belong to no tenant.
 NO_TENANT_ID: Final = 0
-TENANT_WEIGHT_MAX: Final = 1000
 
 
 class GateLane(NamedTuple):
@@ -143,7 +142,6 @@ COUNT_KEYS = statement("gates/count_keys", KeyCount)
 PUT_MANY = statement("gates/put", StoredGate)
 LIMIT_QUEUE = statement("gates/limit_queue", ChangedGate)
 LIMIT_TENANT = statement("gates/limit_tenant", ChangedGate)
-WEIGH_TENANT = statement("gates/set_tenant_weight", ChangedGate)
 PAUSE_QUEUE = statement("gates/pause_queue", ChangedGate)
 PAUSE_TENANT = statement("gates/pause_tenant", ChangedGate)
 READ_SHARED_GATES = statement("gates/shared_gates", SharedGate)
@@ -297,11 +295,6 @@ async def _allow_keys(conn: Connection, missing: Iterable[tuple[int, str]]) -> N
             raise QuotaExceeded("max_limit_keys", limit.most, reason)
 
 
-async def lift_limits(conn: Connection, tenant_id: int, key: str) -> None:
-    """Remove all limits. The gate itself stays, because waiting runs refer to it."""
-    await put_gate(conn, tenant_id, key, NO_LIMITS)
-
-
 async def limit_queue(conn: Connection, queue_id: int, limits: GateLimits | None) -> None:
     """Set or remove the limits of a queue. Claimers notice within about a second."""
     async with transaction(conn):
@@ -320,14 +313,6 @@ async def limit_tenant(conn: Connection, tenant_id: int, limits: GateLimits | No
             conn, tenant_id=tenant_id, gate_id=None if limits is None else gate_id
         )
         _require_row(changed, "tenant", tenant_id)
-
-
-async def weigh_tenant(conn: Connection, tenant_id: int, weight: int) -> None:
-    """Give a tenant `weight` turns for one turn of the others."""
-    if not 1 <= weight <= TENANT_WEIGHT_MAX:
-        raise InvalidInput("weight", weight, f"must be from 1 to {TENANT_WEIGHT_MAX}")
-    changed = await WEIGH_TENANT.one(conn, tenant_id=tenant_id, weight=weight)
-    _require_row(changed, "tenant", tenant_id)
 
 
 async def pause_queue(

@@ -114,7 +114,7 @@ class MemberBatch(NamedTuple):
 
 
 BEGIN = statement("graph_maps/begin", ChangedMap)
-AGAIN = statement("graph_maps/retry", ChangedMap)
+RETRY_MAP = statement("graph_maps/retry", ChangedMap)
 ADD = statement("graph_maps/add_ended", ChangedMap)
 LOCK = statement("graph_maps/lock", MapRow)
 SOURCED = statement("graph_maps/record_source_end", ChangedMap)
@@ -159,7 +159,7 @@ async def begin_map(
 
 async def retry_map(conn: Connection, which: MapIdentity, *, round_: int) -> None:
     """Retry the members that did not succeed, in this round."""
-    await AGAIN.one(conn, run_id=which.run_id, step=which.step, round=round_)
+    await RETRY_MAP.one(conn, run_id=which.run_id, step=which.step, round=round_)
 
 
 async def add_ended(

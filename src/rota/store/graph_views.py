@@ -73,7 +73,7 @@ OF_JOB = statement("graph_views/job_graph", GraphDefinitionText)
 OF_RUN = statement("graph_views/graph_run", GraphRun)
 STEPS = statement("graph_views/steps", StepRun)
 MAPS = statement("graph_views/maps", MapRow)
-PLACE = statement("graph_views/find_map", MapPosition)
+FIND_MAP = statement("graph_views/find_map", MapPosition)
 MEMBERS = statement("graph_views/members", ScannedMember)
 BAD_MEMBERS = statement("graph_views/failed_members", ScannedMember)
 
@@ -104,7 +104,7 @@ async def read_maps(conn: Connection, *, tenant_id: int, run_id: UUID) -> dict[i
 
 async def find_map(conn: Connection, *, run_id: UUID, step: str) -> MapIdentity | None:
     """Return the map that a step refers to by name, in its own graph run."""
-    row = await PLACE.one(conn, run_id=run_id, step=step)
+    row = await FIND_MAP.one(conn, run_id=run_id, step=step)
     return None if row is None else MapIdentity(*row)
 
 

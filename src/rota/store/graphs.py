@@ -2,7 +2,8 @@
 
 One row of rota.graph_runs is one lock: a caller that advances, pauses or reopens a graph run holds
 it. The statements that end runs also insert step completions (live_runs/*.sql, graphs/finish.sql);
-the holder of the lock consumes them here (docs/adr/0018-step-completions.md). The engine decides what follows.
+the holder of the lock consumes them here (docs/adr/0018-step-completions.md). The engine decides
+what follows.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,9 +19,8 @@ from rota.store.driver import Connection
 from rota.store.live_runs import RunMove
 from rota.store.statement import statement
 
-# Values of a completion's `step` that are not steps: the graph run was ended by another process, or
-# the advancer must look at it.
-GRAPH_ENDED_STEP: Final = -1
+# A value of a completion's `step` that is not a step: the advancer must look at the graph run. The
+# statements that end a graph run insert -1.
 LOOK_AGAIN_STEP: Final = -2
 # Smaller than any id.
 SMALLEST_ID: Final = UUID(int=0)

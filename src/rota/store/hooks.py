@@ -1,8 +1,8 @@
 """Stores hooks, which receive signed events from other systems.
 
-A secret is encrypted with the master key and bound to its hook and version (core/secret_encryption.py); it is
-shown once, when it is created. `find` is for the owner's connections: the caller of a hook has no
-tenant.
+A secret is encrypted with the master key and bound to its hook and version
+(core/secret_encryption.py); it is shown once, when it is created. `find` is for the owner's
+connections: the caller of a hook has no tenant.
 """
 
 from collections.abc import Sequence

@@ -21,6 +21,10 @@ from rota.store.statement import Statement, statement
 
 FIRST_TIME: Final = datetime(1, 1, 2, tzinfo=UTC)
 LAST_TIME: Final = datetime(9999, 12, 30, tzinfo=UTC)
+# For the chart of the upcoming load.
+SCHEDULES_MAX: Final = 10_000
+# How many jobs one count reads: some 50 ms.
+COUNTED_JOBS_MAX: Final = 10_000
 
 
 class JobRow(NamedTuple):
@@ -119,11 +123,33 @@ class JobFilter:
             check_filter_text("label", text)
 
 
+class ScheduledJob(NamedTuple):
+    """A job with future ticks; its schedule as JSON text. `fired` is set only if the number of
+    ticks is limited; `tick_at` is the first undecided tick.
+    """
+
+    job_id: UUID
+    job: str
+    schedule: str
+    fired: int | None
+    tick_at: datetime
+
+
+class JobCount(NamedTuple):
+    """How many jobs are in a state, and when the next of them fires."""
+
+    state: JobState
+    number: int
+    next_at: datetime | None
+
+
 SCAN = statement("job_views/scan", ScannedJob)
 SCAN_USER = statement("job_views/scan_user", ScannedJob)
 SCAN_RUNNING = statement("job_views/scan_running", ScannedJob)
 READ = statement("job_views/read", JobRow)
 FIND = statement("job_views/find", FoundJobId)
+SCHEDULES = statement("job_views/schedules", ScheduledJob)
+COUNT_JOBS = statement("job_views/count", JobCount)
 
 
 async def get_job(conn: Connection, *, tenant_id: int, job_id: UUID) -> JobRow | None:
@@ -163,9 +189,21 @@ async def list_jobs(
             **_conditions(filter, after),
             **more,
         )
-    ids, following = _cut(found, limit=limit)
+    ids, following = _split_page(found, limit=limit)
     rows = await READ.all(conn, tenant_id=tenant_id, ids=ids, with_graph=False)
     return JobPage(rows, following)
+
+
+async def read_schedules(conn: Connection, *, tenant_id: int) -> list[ScheduledJob]:
+    """Return at most `SCHEDULES_MAX` schedules plus one, which shows that there are more."""
+    return await SCHEDULES.all(conn, tenant_id=tenant_id, most=SCHEDULES_MAX + 1)
+
+
+async def count_jobs(
+    conn: Connection, *, tenant_id: int, limit: int = COUNTED_JOBS_MAX
+) -> list[JobCount]:
+    """Count the tenant's jobs by state; if there are more than `limit`, only the newest."""
+    return await COUNT_JOBS.all(conn, tenant_id=tenant_id, most=limit)
 
 
 def _is_unknown(chosen: JobFilter, queue_id: int | None, kind_id: int | None) -> bool:
@@ -216,7 +254,9 @@ def name_pattern(part: str | None) -> str | None:
     return f"%{literal}%"
 
 
-def _cut(found: list[ScannedJob], *, limit: int) -> tuple[list[UUID], JobPagePosition | None]:
+def _split_page(
+    found: list[ScannedJob], *, limit: int
+) -> tuple[list[UUID], JobPagePosition | None]:
     """Return the ids of a page and where the next one starts: after its last job, or where the scan
     ended.
     """

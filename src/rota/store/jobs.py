@@ -1,4 +1,4 @@
-"""Creates, changes and pauses jobs, and reads what their runs need.
+"""Creates, changes, pauses, quarantines and finishes jobs, and reads what their runs need.
 
 A change locks the job and its cursor, is computed by the caller, and is written with both in one
 statement; a tick that is decided at the same time comes before it or finds another version (F13).
@@ -13,6 +13,7 @@ from uuid import UUID
 
 from rota.contract.job import DETAIL_COLUMNS
 from rota.core.errors import LeaseLost, NameTaken, NotFound, StoreFailed
+from rota.core.ids import build_id
 from rota.core.outcome import Guarantee
 from rota.core.overlap import ActiveRun, Overlap, WhenQueuePaused
 from rota.core.shard import compute_shard
@@ -163,6 +164,31 @@ class JobDescription:
     details: Mapping[str, object] = field(default_factory=dict)
 
 
+class NamedJob(NamedTuple):
+    id: UUID
+    name: str
+
+
+class DecidedUntil(NamedTuple):
+    decided_until: datetime
+
+
+class PausedStretches(NamedTuple):
+    stretches: str
+
+
+class EndedJob(NamedTuple):
+    job_id: UUID
+
+
+class MarkedJob(NamedTuple):
+    id: UUID
+
+
+class QuarantinedJob(NamedTuple):
+    id: UUID
+
+
 INSERT_MANY = statement("jobs/insert_many", NoRow)
 DESCRIBE = statement("jobs/describe", WrittenJob)
 DIFFERS = statement("jobs/differs", WrittenJob)
@@ -177,6 +203,14 @@ RAISE_VERSION = statement("jobs/raise_version", StoredJobVersion)
 REPLACE = statement("jobs/replace", StoredJobVersion)
 RECORD = statement("jobs/record", WrittenJob)
 SUPERSEDE = statement("jobs/supersede", WrittenJob)
+FIND_JOBS_BY_NAME = statement("jobs/find_by_name", NamedJob)
+DECIDED_UNTIL = statement("jobs/decided_until", DecidedUntil)
+READ_STRETCHES = statement("jobs/read_stretches", PausedStretches)
+PIN_PAYLOAD = statement("jobs/pin_payload", NoRow)
+KEEP_STRETCHES = statement("jobs/store_stretches", NoRow)
+TAKE_ENDED = statement("jobs/take_ended", EndedJob)
+MARK_FINISHED = statement("jobs/mark_finished", MarkedJob)
+QUARANTINE = statement("jobs/quarantine", QuarantinedJob)
 
 
 async def insert_jobs(conn: Connection, jobs: Sequence[NewJob]) -> list[UUID]:
@@ -345,6 +379,63 @@ async def record_skipped(
 async def supersede_runs(conn: Connection, ids: Sequence[UUID], *, into: UUID) -> list[UUID]:
     """End waiting runs that another run replaces."""
     return [row.id for row in await SUPERSEDE.all(conn, ids=ids, into_id=into)]
+
+
+async def find_job_ids(
+    conn: Connection, *, tenant_id: int, names: Sequence[str]
+) -> dict[str, UUID]:
+    """Return the ids of the jobs that currently have these names."""
+    rows = await FIND_JOBS_BY_NAME.all(conn, tenant_id=tenant_id, names=names)
+    return {row.name: row.id for row in rows}
+
+
+async def read_decided_until(conn: Connection, job_id: UUID, now: datetime) -> datetime:
+    """Return the latest recorded tick up to now, or when the job was created.
+
+    The id of a tick's run begins with its time, so future ones are excluded by id.
+    """
+    before_id = build_id(now + timedelta(milliseconds=1), bytes(10))
+    row = await DECIDED_UNTIL.one(conn, id=job_id, before_id=before_id)
+    if row is None:
+        raise NotFound("job", str(job_id))
+    return row.decided_until
+
+
+async def read_stretches(conn: Connection, job_id: UUID) -> str | None:
+    """Return what a paused job stores for its resumption, as JSON; None if nothing."""
+    row = await READ_STRETCHES.one(conn, id=job_id)
+    return None if row is None else row.stretches
+
+
+async def store_stretches(conn: Connection, job_id: UUID, stretches: str | None) -> None:
+    """Store this for the resumption of a paused job; None deletes it."""
+    await KEEP_STRETCHES.all(conn, id=job_id, stretches=stretches)
+
+
+async def pin_payload(conn: Connection, job: StoredJob) -> None:
+    """Store the job's current payload in its existing runs: workers of the previous release know
+    only the job's payload.
+    """
+    ids = [run.id for run in await read_unfinished_runs(conn, job.id)]
+    await PIN_PAYLOAD.all(conn, id=job.id, run_ids=ids, payload=job.payload or "null")
+
+
+async def mark_finished(conn: Connection, *, limit: int) -> int:
+    """Mark jobs as finished whose last tick was decided; return how many were on the list.
+
+    Runs in the caller's transaction. The jobs are locked before their cursors are read, so that a
+    concurrent edit comes first and is seen.
+    """
+    if ended := [row.job_id for row in await TAKE_ENDED.all(conn, most=limit)]:
+        await LOCK.all(conn, ids=ended)
+        await MARK_FINISHED.all(conn, ids=ended)
+    return len(ended)
+
+
+async def quarantine_job(conn: Connection, *, job_id: UUID, version: int, reason: str) -> bool:
+    """Quarantine a job unless it was edited after `version`; return whether it was quarantined."""
+    row = await QUARANTINE.one(conn, id=job_id, version=version, reason=reason)
+    return row is not None
 
 
 def _described(described: JobDescription) -> dict[str, object]:

@@ -25,7 +25,9 @@ KEY_LIFETIME_MAX: Final = timedelta(days=366)
 # How long before its expiry Rota warns about a key.
 EXPIRY_WARNING: Final = timedelta(days=14)
 KEY_LIFETIME_MIN: Final = timedelta(minutes=1)
-BOOTSTRAP_KEY_NAME: Final = "first key of the platform"
+BOOTSTRAP_KEY_NAME: Final = "bootstrap admin key"
+# Releases before 0.2 gave it the second name; such keys are renewed and warned about as well.
+BOOTSTRAP_KEY_NAMES: Final = (BOOTSTRAP_KEY_NAME, "first key of the platform")
 _LOWEST: Final = UUID(int=0)
 _PLATFORM: Final = 0
 
@@ -170,7 +172,7 @@ async def renew_admin_key(
     async with join_transaction(conn):
         await tenant_locks.lock_resource(conn, tenant_id=_PLATFORM, resource="first keys")
         tenant_id = (await interning.find_tenant_ids(conn, [tenant]))[tenant]
-        await REVOKE_PLATFORM.all(conn, name=BOOTSTRAP_KEY_NAME, kept_id=key_id)
+        await REVOKE_PLATFORM.all(conn, names=BOOTSTRAP_KEY_NAMES, kept_id=key_id)
         new = NewKey(
             id=key_id, tenant_id=tenant_id, name=BOOTSTRAP_KEY_NAME, role=Role.PLATFORM, key=key
         )
@@ -180,7 +182,7 @@ async def renew_admin_key(
 
 async def read_expiring_admin_keys(conn: Connection, *, within: timedelta) -> list[ExpiringKey]:
     """Return the bootstrap admin keys that expire within this time."""
-    return await EXPIRING_PLATFORM.all(conn, name=BOOTSTRAP_KEY_NAME, within=within)
+    return await EXPIRING_PLATFORM.all(conn, names=BOOTSTRAP_KEY_NAMES, within=within)
 
 
 async def _create(conn: Connection, new: NewKey, *, lifetime: timedelta) -> KeyRow:

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
+from rota.core.errors import LeaseLost
 from rota.core.lanes import Lane
 from rota.core.lease import ObservedSpan
 from rota.core.outcome import Guarantee
@@ -150,6 +151,17 @@ class ReturnedAttempt(NamedTuple):
     reason: str | None = None
 
 
+class TakenRun(NamedTuple):
+    """A run that an external system executes."""
+
+    attempt: int
+    started_at: datetime
+
+
+class HeldAttempt(NamedTuple):
+    attempt: int
+
+
 STATES = {state.value: state for state in RunState}
 
 SURVEY = statement("live_runs/survey", UnknownLane)
@@ -167,6 +179,8 @@ INSERT_MANY = statement("live_runs/insert_many", RunId)
 INSERT_ONE = statement("live_runs/insert_one", RunId)
 DROP_REPEATED = statement("live_runs/drop_repeated", RunId)
 GET = statement("live_runs/get", StoredRun)
+HOLD_EXTERNAL = statement("live_runs/hold_external", HeldAttempt)
+TAKE_EXTERNAL = statement("live_runs/take_external", TakenRun)
 
 
 async def survey_lanes(
@@ -374,6 +388,24 @@ async def insert_new_runs(conn: Connection, runs: Sequence[NewRun]) -> list[UUID
         gates=[encode_gates(run.gates) for run in runs],
     )
     return [row.id for row in rows]
+
+
+async def take_external_run(conn: Connection, *, run_id: UUID, session_id: UUID) -> TakenRun:
+    """Assign a run that was created in this transaction to the session of an external system."""
+    row = await TAKE_EXTERNAL.one(conn, id=run_id, session_id=session_id)
+    if row is None:
+        raise LeaseLost(thing="run", id=run_id)
+    return row
+
+
+async def lock_external_run(conn: Connection, *, run_id: UUID, session_id: UUID) -> int:
+    """Lock a run that an external system executes, until the transaction ends, and return its
+    attempt; raise `LeaseLost` if the session no longer holds it.
+    """
+    row = await HOLD_EXTERNAL.one(conn, id=run_id, session_id=session_id)
+    if row is None:
+        raise LeaseLost(thing="run", id=run_id)
+    return row.attempt
 
 
 async def get_runs(conn: Connection, ids: Sequence[UUID]) -> dict[UUID, StoredRun]:

@@ -59,8 +59,8 @@ async def create_login(conn: Connection, *, digest: bytes, key_id: UUID) -> date
 async def create_ticket(
     conn: Connection, *, digest: bytes, key_id: UUID, lifetime: timedelta = TICKET_LIFETIME
 ) -> datetime:
-    """Create a ticket for one login; return when it expires. Raises `RateLimitExceeded` if the key has
-    `OPEN_TICKETS_MAX` unused tickets of the last minute.
+    """Create a ticket for one login; return when it expires. Raises `RateLimitExceeded` if the key
+    has `OPEN_TICKETS_MAX` unused tickets of the last minute.
     """
     await tenant_locks.lock_resource(conn, tenant_id=0, resource=f"tickets of {key_id}")
     count = await COUNT_TICKETS.one(conn, key_id=key_id, age=TICKET_LIFETIME)

@@ -39,11 +39,6 @@ class OwnedRun(NamedTuple):
     payload: str | None
 
 
-class RunStateRow(NamedTuple):
-    id: UUID
-    state: RunState
-
-
 class MatchingRuns(NamedTuple):
     """The number of matching runs, counted up to a bound, and the ids of the oldest."""
 
@@ -70,7 +65,6 @@ class RunOrigin(NamedTuple):
 
 
 FIND = statement("requeue/find", OwnedRun)
-READ_STATES = statement("requeue/read_states", RunStateRow)
 FIND_DEAD = statement("requeue/find_dead", MatchingRuns)
 FIND_ALIVE = statement("requeue/find_alive", MatchingRuns)
 DROP = statement("requeue/drop", ChangedRun)
@@ -89,13 +83,6 @@ async def find_run(conn: Connection, id_: UUID, *, tenant_id: int) -> OwnedRun:
     if found is None:
         raise NotFound("run", str(id_))
     return found
-
-
-async def read_states(
-    conn: Connection, ids: Sequence[UUID], *, tenant_id: int
-) -> dict[UUID, RunState]:
-    """Return the states of these runs, as far as they exist."""
-    return dict(await READ_STATES.all(conn, ids=ids, tenant_id=tenant_id))
 
 
 async def find_dead(

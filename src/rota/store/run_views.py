@@ -16,6 +16,7 @@ from rota.core.ids import EPOCH, build_id
 from rota.core.states import CLAIMED_STATES, DEAD_LETTER_STATES, FINAL_STATES, LIVE_STATES, RunState
 from rota.store.driver import Connection
 from rota.store.logs import LOG_START, StoredLogLine
+from rota.store.metrics_queries import first_id_of_endings
 from rota.store.ordered_scan import SCAN_ROWS_MAX, ordered_scan
 from rota.store.server_check import read_database_time
 from rota.store.statement import Statement, statement
@@ -154,6 +155,29 @@ class RunListFilter:
             raise InvalidInput("trigger", self.trigger, f"must be one of {', '.join(TRIGGERS)}")
 
 
+class EndedRunSummary(NamedTuple):
+    """A run that ended; `name` is None if its job was removed."""
+
+    name: str | None
+    state: RunState
+    attempt: int
+    started_at: datetime | None
+    finished_at: datetime
+    reason: str | None
+
+
+class RunOutcome(NamedTuple):
+    """A running or finished run; `reason` is JSON as text."""
+
+    job_id: UUID
+    id: UUID
+    state: RunState
+    scheduled_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    reason: str | None
+
+
 SCAN = statement("run_views/scan", ScannedRun)
 SCAN_JOB = statement("run_views/scan_job", ScannedRun)
 SCAN_BAD = statement("run_views/scan_dead_letters", ScannedRun)
@@ -163,6 +187,8 @@ FIND_NAME_IDS = statement("run_views/find_name_ids", QueueAndKindIds)
 WORKER_SESSIONS = statement("run_views/worker_sessions", WorkerSession)
 ATTEMPTS = statement("run_views/attempts", AttemptRow)
 LOG_LINES = statement("run_views/log_lines", StoredLogLine)
+LATEST_ENDINGS = statement("run_views/latest_endings", EndedRunSummary)
+OUTCOMES = statement("run_views/outcomes", RunOutcome)
 
 
 async def get_run(conn: Connection, *, tenant_id: int, run_id: UUID) -> RunRow | None:
@@ -192,7 +218,7 @@ async def list_runs(
         found = await walk.all(
             conn, tenant_id=tenant_id, most=limit + 1, look=SCAN_ROWS_MAX, **conditions, **more
         )
-    ids, following = cut_page(found, limit=limit)
+    ids, following = split_page(found, limit=limit)
     if following is not None and following <= conditions["from_id"]:
         following = None
     rows = await READ.all(conn, tenant_id=tenant_id, ids=ids)
@@ -274,7 +300,7 @@ async def read_log_lines(
     )
 
 
-def cut_page(found: Sequence[ScannedRun], *, limit: int) -> tuple[list[UUID], UUID | None]:
+def split_page(found: Sequence[ScannedRun], *, limit: int) -> tuple[list[UUID], UUID | None]:
     """Return the ids of a page and where the next one starts: after its last run, or where the scan
     ended.
 
@@ -387,3 +413,41 @@ def first_id_from(at: datetime) -> UUID:
     """Return the smallest id of a moment; a time before all ids becomes the first one."""
     frame = build_id(max(at, EPOCH), bytes(10))
     return UUID(int=frame.int >> 80 << 80)
+
+
+async def read_latest_endings(
+    conn: Connection, *, since: datetime, limit: int = 100
+) -> list[EndedRunSummary]:
+    """Return the runs that ended after a time, oldest first."""
+    return await LATEST_ENDINGS.all(
+        conn, from_id=first_id_of_endings(since), since=since, most=limit
+    )
+
+
+async def read_recent_outcomes(
+    conn: Connection, *, tenant_id: int, job_ids: Sequence[UUID], limit: int
+) -> dict[UUID, list[RunOutcome]]:
+    """Return the newest outcomes of each job first, at most `limit` and never more than 20
+    (outcomes.sql).
+
+    A job of another tenant, or one that does not exist, has no runs.
+    """
+    found: dict[UUID, list[RunOutcome]] = {job_id: [] for job_id in job_ids}
+    if not found:
+        return found
+    frame = build_id(max(await read_database_time(conn) - RECENT_PERIOD, EPOCH), bytes(10))
+    recent_id = UUID(int=frame.int >> 80 << 80)
+    async with ordered_scan(conn):
+        for from_id in (recent_id, FIRST_ID):
+            # Most jobs have enough recent runs; only the others need all of history.
+            few = sorted(job_id for job_id, runs in found.items() if len(runs) < limit)
+            if not few:
+                break
+            for job_id in few:
+                found[job_id] = []
+            for row in await OUTCOMES.all(conn, tenant_id=tenant_id, job_ids=few, from_id=from_id):
+                found[row.job_id].append(row)
+    return {
+        job_id: sorted(runs, key=lambda run: run.id, reverse=True)[:limit]
+        for job_id, runs in found.items()
+    }

@@ -77,9 +77,11 @@ def _render_details(match: re.Match[str]) -> str:
     )
 
 
-def statement(name: str, row: type[Row]) -> Statement[Row]:
-    """Load sql/<name>.sql and register it, so that a test can check all against the schema."""
-    source = files("rota.store").joinpath("sql", f"{name}.sql").read_text("utf-8")
+def statement(name: str, row: type[Row], *, package: str = "rota.store") -> Statement[Row]:
+    """Load sql/<name>.sql of a package and register it, so that a test can check all against the
+    schema.
+    """
+    source = files(package).joinpath("sql", f"{name}.sql").read_text("utf-8")
     loaded = Statement(name, source, row)
     if name in STATEMENTS:
         raise ValueError(f"statement {name} is declared twice")

@@ -49,7 +49,7 @@ class WrittenRun(NamedTuple):
 
 
 # Fields that are not columns of the run itself.
-_AROUND = ("is_live", "policy", "kind", "queue", "tenant", "quotas")
+_FIELDS_OF_OTHER_TABLES = ("is_live", "policy", "kind", "queue", "tenant", "quotas")
 
 TAKE = statement("submission_changes/take", StoredSubmission)
 READ = statement("submission_changes/read", StoredSubmission)
@@ -101,4 +101,6 @@ async def cancel_scheduled(conn: Connection, run_id: UUID, *, tenant_id: int, re
 
 
 def _columns(row: StoredSubmission) -> dict[str, Any]:
-    return {name: value for name, value in row._asdict().items() if name not in _AROUND}
+    return {
+        name: value for name, value in row._asdict().items() if name not in _FIELDS_OF_OTHER_TABLES
+    }

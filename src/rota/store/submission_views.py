@@ -124,7 +124,7 @@ async def list_submissions(
         found = await walk.all(
             conn, tenant_id=tenant_id, most=limit + 1, look=SCAN_ROWS_MAX, **conditions, **more
         )
-    ids, following = _cut(found, limit=limit)
+    ids, following = _split_page(found, limit=limit)
     if following is not None and following <= conditions["from_id"]:
         following = None
     rows = await READ.all(conn, tenant_id=tenant_id, ids=ids)
@@ -173,7 +173,7 @@ def _places(chosen: JobFilter) -> dict[str, bool]:
     }
 
 
-def _cut(found: Sequence[ScannedRun], *, limit: int) -> tuple[list[UUID], UUID | None]:
+def _split_page(found: Sequence[ScannedRun], *, limit: int) -> tuple[list[UUID], UUID | None]:
     """Return the ids of a page and where the next one starts: after its last id, or where the first
     of the scans ended. Ids beyond that point belong to a later page.
     """

@@ -59,7 +59,9 @@ class KindJobCount(NamedTuple):
 
 
 class TaskEnding(NamedTuple):
-    """Runs of one bucket that ended in one state, with bins of core/duration_bins.py and their counts."""
+    """Runs of one bucket that ended in one state, with bins of core/duration_bins.py and their
+    counts.
+    """
 
     bucket: int
     state: RunState

@@ -17,13 +17,13 @@ from rota.core.quotas import Quotas
 from rota.core.submissions import check_visible_name
 from rota.store import gates
 from rota.store.driver import Connection
-from rota.store.gates import TENANT_WEIGHT_MAX
 from rota.store.ordered_scan import ordered_scan
 from rota.store.statement import statement
 from rota.store.transaction import transaction
 
 TENANT_NAME_TAKEN: Final = "already in use; choose a name that no other tenant has"
 NO_QUOTAS: Final = Quotas()
+TENANT_WEIGHT_MAX: Final = 1000
 
 
 class StoredTenant(NamedTuple):

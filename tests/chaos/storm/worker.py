@@ -43,7 +43,7 @@ class Executed:
     run_id: UUID
     attempt: int
     is_recorded: bool = False
-    veil: None = None
+    secret_mask: None = None
 
 
 @dataclass(slots=True, kw_only=True)

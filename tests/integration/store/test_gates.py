@@ -12,7 +12,7 @@ from tests.integration.store.test_plans import explain, fill, forbidden, nodes
 from tests.support.world import World
 
 from rota.core.errors import InvalidInput, NotFound
-from rota.core.limits import GateLimits, RateLimit
+from rota.core.limits import NO_LIMITS, GateLimits, RateLimit
 from rota.store import gates, live_runs
 from rota.store.driver import Connection
 from rota.store.gates import GateEntry, NewGate
@@ -86,7 +86,7 @@ async def test_a_gate_cannot_begin_to_keep_an_order(world: World) -> None:
 async def test_a_lifted_gate_lets_everybody_through(world: World) -> None:
     gate = await gates.put_gate(world.conn, 1, "key:k", GateLimits(max_running=1))
 
-    await gates.lift_limits(world.conn, 1, "key:k")
+    await gates.put_gate(world.conn, 1, "key:k", NO_LIMITS)
 
     entered = await gates.enter_gates(world.conn, GateEntry(gates=frozenset({gate})))
     assert entered.standings[gate].count_free(wanted=99, now=world.now) == 99
@@ -101,18 +101,8 @@ async def test_limits_of_what_does_not_exist_are_refused(world: World) -> None:
         await gates.pause_queue(world.conn, 999)
     with pytest.raises(NotFound):
         await gates.pause_tenant(world.conn, 999)
-    with pytest.raises(NotFound):
-        await gates.weigh_tenant(world.conn, 999, 2)
 
     assert await world.count("gates") == 0
-
-
-@pytest.mark.parametrize("weight", [0, 1001])
-async def test_a_weight_out_of_range_is_refused(world: World, weight: int) -> None:
-    with pytest.raises(InvalidInput) as refused:
-        await gates.weigh_tenant(world.conn, 1, weight)
-
-    assert refused.value.field == "weight"
 
 
 @pytest.fixture(params=["empty", "filled and never analysed", "large and fresh"])

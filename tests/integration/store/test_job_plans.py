@@ -10,7 +10,7 @@ import pytest
 from tests.integration.store.test_view_plans import connected, literal, nodes
 from tests.support.databases import clone_url, drop
 
-from rota.store import graph_views, interning, job_lookup, jobs, live_runs, wait_explanations
+from rota.store import graph_views, interning, jobs, live_runs, wait_explanations
 from rota.store.embedded import Embedded
 from rota.store.pool import DatabaseAccess, open_connection
 from rota.store.statement import Statement
@@ -31,7 +31,7 @@ STATEMENTS: dict[str, tuple[Statement[Any], dict[str, object]]] = {
     "lock": (jobs.LOCK, {"ids": [JOB]}),
     "make a run": (live_runs.INSERT_ONE, {**RUN, "job_id": JOB}),
     "explain": (wait_explanations.READ_JOB, {"job_id": JOB, "tenant_id": 1}),
-    "by name": (job_lookup.FIND_JOBS_BY_NAME, {"names": ["job 7"], "tenant_id": 1}),
+    "by name": (jobs.FIND_JOBS_BY_NAME, {"names": ["job 7"], "tenant_id": 1}),
     "is taken": (jobs.TAKEN, {"names": ["job 7"], "tenant_ids": [1]}),
     "its graph": (graph_views.OF_JOB, {"job_id": JOB, "tenant_id": 1}),
 }

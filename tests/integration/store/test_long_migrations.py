@@ -39,16 +39,19 @@ NO_GUARD = Migration(version=0, name="state_guard", text="select 1;")
 INDEX = Migration(
     version=2,
     name="0002_index_expand",
-    text=f"{OUTSIDE_TRANSACTION_MARKER}\ncreate unique index concurrently if not exists one_id on rota.one (id);\n",
+    text=(
+        f"{OUTSIDE_TRANSACTION_MARKER}\n"
+        "create unique index concurrently if not exists one_id on rota.one (id);\n"
+    ),
 )
 # As the text of another process: the migrator that is killed.
 MIGRATOR = """
 import asyncio, sys
 from rota.store.schema_migration import Migration, migrate
-from rota.store.pool import Access, open_connection
+from rota.store.pool import DatabaseAccess, open_connection
 
 async def main():
-    async with open_connection(Access(url=sys.argv[1], name="doomed")) as conn:
+    async with open_connection(DatabaseAccess(url=sys.argv[1], name="doomed")) as conn:
         steps = [Migration(version=1, name="0001_one", text=sys.argv[2]),
                  Migration(version=2, name="0002_index_expand", text=sys.argv[3])]
         guard = Migration(version=0, name="state_guard", text="select 1;")

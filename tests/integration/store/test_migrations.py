@@ -108,7 +108,10 @@ async def test_older_code_refuses_a_schema_it_cannot_know(bare) -> None:
 
 
 async def test_an_index_can_be_made_outside_a_transaction(bare) -> None:
-    text = f"{OUTSIDE_TRANSACTION_MARKER}\ncreate index concurrently if not exists one_id on rota.one (id);\n"
+    text = (
+        f"{OUTSIDE_TRANSACTION_MARKER}\n"
+        "create index concurrently if not exists one_id on rota.one (id);\n"
+    )
     outside = Migration(version=2, name="0002_index", text=text)
 
     applied = await migrate(bare, migrations=[ONE, outside], guard=NO_GUARD)

@@ -5,7 +5,7 @@ import json
 from tests.support.finished import make
 from tests.support.world import World
 
-from rota.store import outcomes
+from rota.store import run_views
 
 
 async def test_the_newest_runs_of_each_job_come_first_and_no_more_than_asked(world: World) -> None:
@@ -15,7 +15,7 @@ async def test_the_newest_runs_of_each_job_come_first_and_no_more_than_asked(wor
     dead = await make(world, "dead", job_id=other, reason=json.dumps({"code": "failed"}))
     await make(world, None, job_id=other)
 
-    found = await outcomes.read_recent_outcomes(
+    found = await run_views.read_recent_outcomes(
         world.conn, tenant_id=1, job_ids=[one, other, idle], limit=3
     )
 
@@ -30,7 +30,9 @@ async def test_a_job_that_seldom_runs_is_looked_for_in_all_of_history(world: Wor
     await world.advance(days=5)
     lately = await make(world, "succeeded", job_id=seldom)
 
-    found = await outcomes.read_recent_outcomes(world.conn, tenant_id=1, job_ids=[seldom], limit=20)
+    found = await run_views.read_recent_outcomes(
+        world.conn, tenant_id=1, job_ids=[seldom], limit=20
+    )
 
     assert [run.id for run in found[seldom]] == [lately, long_ago]
 
@@ -39,7 +41,7 @@ async def test_runs_of_another_tenant_are_not_told(world: World) -> None:
     job_id = await world.job()
     await make(world, "succeeded", job_id=job_id)
 
-    found = await outcomes.read_recent_outcomes(world.conn, tenant_id=2, job_ids=[job_id], limit=5)
+    found = await run_views.read_recent_outcomes(world.conn, tenant_id=2, job_ids=[job_id], limit=5)
 
     assert found == {job_id: []}
-    assert await outcomes.read_recent_outcomes(world.conn, tenant_id=1, job_ids=[], limit=5) == {}
+    assert await run_views.read_recent_outcomes(world.conn, tenant_id=1, job_ids=[], limit=5) == {}

@@ -14,7 +14,7 @@ from rota.core.states import DEAD_LETTER_STATES, RunState
 from rota.store import dead_letters, interning, logs, run_views, sessions
 from rota.store.logs import LogPiece
 from rota.store.ordered_scan import SCAN_ROWS_MAX
-from rota.store.run_views import RunListFilter, RunPage, ScannedRun, cut_page
+from rota.store.run_views import RunListFilter, RunPage, ScannedRun, split_page
 
 OURS, THEIRS = 1, 2
 
@@ -272,9 +272,9 @@ def test_a_page_ends_where_the_look_ended() -> None:
         ScannedRun(ids[6], True),
     ]
 
-    assert cut_page(found, limit=5) == ([ids[8], ids[6]], ids[5])
-    assert cut_page(found, limit=1) == ([ids[8]], ids[8])
-    assert cut_page([], limit=5) == ([], None)
+    assert split_page(found, limit=5) == ([ids[8], ids[6]], ids[5])
+    assert split_page(found, limit=1) == ([ids[8]], ids[8])
+    assert split_page([], limit=5) == ([], None)
 
 
 async def listed(

@@ -21,6 +21,7 @@ from rota.store.statement import STATEMENTS, Statement
 for module in pkgutil.iter_modules(rota.store.__path__):
     if not module.ispkg:
         importlib.import_module(f"rota.store.{module.name}")
+importlib.import_module("rota_bench.database")
 
 PYTHON_OF = {
     "uuid": UUID,
@@ -74,10 +75,10 @@ async def test_a_statement_casts_each_of_its_parameters(name: str, schema: str) 
 
 
 def test_every_sql_file_is_declared_once() -> None:
-    folder = files("rota.store").joinpath("sql")
     on_disk = {
         f"{group.name}/{entry.name.removesuffix('.sql')}"
-        for group in folder.iterdir()
+        for package in ("rota.store", "rota_bench")
+        for group in files(package).joinpath("sql").iterdir()
         for entry in group.iterdir()
     }
 

@@ -9,7 +9,7 @@ from tests.support.world import World
 from rota.core.ids import derive_tick_run_id
 from rota.core.shard import compute_shard
 from rota.core.states import RunState
-from rota.store import finished_jobs, jobs, live_runs, shards
+from rota.store import jobs, live_runs, shards
 from rota.store.sessions import SessionRole
 
 MINUTE = timedelta(minutes=1)
@@ -157,8 +157,8 @@ async def test_the_last_tick_ends_the_cursor_and_the_job_is_marked_after_it(worl
     ownership = await world.own()
 
     decided = await world.fire(ownership, await world.due(), every=None)
-    listed = await finished_jobs.mark_finished(world.conn, limit=10)
-    again = await finished_jobs.mark_finished(world.conn, limit=10)
+    listed = await jobs.mark_finished(world.conn, limit=10)
+    again = await jobs.mark_finished(world.conn, limit=10)
 
     assert len(decided) == 1
     assert await world.count("cursors") == 0

@@ -17,7 +17,7 @@ import pytest
 from tests.support.databases import clone_url, drop
 
 from rota.core.states import DEAD_LETTER_STATES, JobState, RunState
-from rota.store import dead_letters, job_views, outcomes, partitions, requeue, run_views, tasks
+from rota.store import dead_letters, job_views, partitions, requeue, run_views, tasks
 from rota.store.driver import Connection
 from rota.store.embedded import Embedded
 from rota.store.job_views import JobActivity, JobFilter
@@ -96,11 +96,11 @@ async def test_outcomes_of_a_job_read_what_they_show(filled: str, walled: bool) 
     arguments = {"tenant_id": LARGEST, "job_ids": [JOB], "from_id": run_views.FIRST_ID}
 
     async with connected(filled, LARGEST, walled=walled) as conn:
-        plan = await explain(conn, outcomes.OUTCOMES, arguments)
+        plan = await explain(conn, run_views.OUTCOMES, arguments)
 
     # The few that run are sorted by their job.
     assert [each for each in forbidden(plan) if not each.startswith("Sort")] == []
-    assert read_from(plan, "runs_") <= outcomes.OUTCOMES_PER_JOB_MAX + DAYS + 2
+    assert read_from(plan, "runs_") <= 20 + DAYS + 2
 
 
 @pytest.mark.parametrize("walled", [False, True], ids=["as the owner", "behind the wall"])

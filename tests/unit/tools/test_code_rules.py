@@ -45,6 +45,13 @@ def test_a_module_that_keeps_a_rule_is_not_found(rule: str) -> None:
     assert check(rule, KEPT[rule]) == []
 
 
+def test_a_docstring_is_no_sql_and_a_string_after_it_is() -> None:
+    text = 'def a():\n    """Select the jobs from the list."""\n    return "select id from t"\n'
+    assert check("find_stray_sql", Module("core/a.py", text)) == [
+        "core/a.py:3: SQL outside store/sql"
+    ]
+
+
 def test_a_class_name_in_two_modules_is_found() -> None:
     one = Module("core/a.py", "class Rate:\n    pass\n")
     other = Module("store/b.py", "class Rate:\n    pass\n")
@@ -62,6 +69,11 @@ def test_the_generated_client_may_repeat_the_classes_of_the_api() -> None:
 def test_a_participle_may_name_a_property() -> None:
     text = "class A:\n    @property\n    def used(self):\n        return 1\n"
     assert check("find_participle_functions", Module("core/a.py", text)) == []
+
+
+def test_an_entry_point_uses_what_it_names() -> None:
+    text = "def build_http_executor():\n    pass\n"
+    assert check("find_unused_names", Module("core/a.py", text)) == []
 
 
 def test_every_rule_is_tried_here() -> None:

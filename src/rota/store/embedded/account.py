@@ -85,6 +85,7 @@ def choose_account(data: Path) -> Account:
             entry = pwd.getpwnam(name)
             return Account(uid=entry.pw_uid, gid=entry.pw_gid, drops_root=True)
     raise EmbeddedFailed(
-        reason=f"PostgreSQL does not run as root, and neither {' nor '.join(UNPRIVILEGED_USERS)} exists",
+        reason="PostgreSQL does not run as root, and neither "
+        f"{' nor '.join(UNPRIVILEGED_USERS)} exists",
         remedy="start Rota as a user other than root",
     )

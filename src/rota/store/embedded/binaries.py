@@ -130,4 +130,4 @@ def missing_wheel_remedy() -> str:
     """Return the remedy for a system without a matching wheel, or an empty text."""
     if not any(Path("/lib").glob("ld-musl-*")):
         return ""
-    return f"no wheel fits the musl C library of this system: {diagnosis.USE_OTHER_SERVER}"
+    return f"no wheel supports the musl C library of this system: {diagnosis.USE_OTHER_SERVER}"

@@ -1,7 +1,7 @@
 """Runs one embedded server in its own process: `python -m …embedded.keeper`.
 
 There is one monitor per home. It inherits the locked keeper.lock and so holds it from its first
-moment. It creates the cluster if there is none, then monitors the server (tending.py) until the
+moment. It creates a missing cluster, then monitors the server (tending.py) until the
 last user has released users.lock. Users come, go and are killed: the kernel keeps count. It uses
 only the standard library and imports little, because it is part of every first start.
 """

@@ -1,9 +1,11 @@
 -- Decide one tick of each job in the batch: move its cursor and insert its run, or record why not.
--- For the overlap policies skip and allow, which are nearly all; fire_over.sql handles the others.
+-- For the overlap policies skip and allow, which nearly all jobs have; fire_overlapping.sql handles
+-- the others.
 -- Runs of a backfill are independent of the schedule and prevent no tick. A tick of a paused queue
 -- is skipped unless its job lets ticks accumulate, or it is the last one.
 -- A row whose shard, version or tick differs from what the scheduler read changes nothing and is
 -- not returned. The shard rows are locked, so a new owner waits for this decision or precedes it.
+-- fragment: held_shards
 with held as materialized (
     select s.id
     from unnest(:shards::smallint[], :epochs::bigint[]) as mine (id, epoch)
@@ -12,7 +14,9 @@ with held as materialized (
     order by s.id
     for share of s
 ),
+-- end fragment
 
+-- fragment: due_ticks
 ticks as (
     select
         tick.job_id,
@@ -53,8 +57,10 @@ paused_by_tenant as materialized (
     from rota.tenant_queues as tq
     where tq.paused_at is not null
 ),
+-- end fragment
 
 moved as (
+    -- fragment: moved_cursors
     update rota.cursors as c
     set
         tick_at = t.next_tick_at,
@@ -71,11 +77,13 @@ moved as (
     returning
         c.job_id, t.run_id, t.tick_at, t.due_at, c.tenant_id, c.queue_id, c.kind_id,
         c.policy_id, c.version, c.priority, c.overlap, c.guarantee, c.gates, c.deadline,
+        -- end fragment
         c.when_queue_paused = 'skip' as may_pass
 ),
 
 -- The last tick of a job ends its cursor; the job is listed here and marked as finished later.
 ended as (
+    -- fragment: ended_cursors
     delete from rota.cursors as c
     using ticks as t
     where
@@ -88,6 +96,7 @@ ended as (
     returning
         c.job_id, t.run_id, t.tick_at, t.due_at, c.tenant_id, c.queue_id, c.kind_id,
         c.policy_id, c.version, c.priority, c.overlap, c.guarantee, c.gates, c.deadline,
+        -- end fragment
         false as may_pass
 ),
 
@@ -143,6 +152,8 @@ decided as (
     ) as d
 ),
 
+-- fragment: fired_ticks
+--   is_paused: d.refusal = 'queue_paused'
 passed as (
     insert into rota.runs (
         id, job_id, scheduled_at, due_at, created_at, finished_at, tenant_id, queue_id,
@@ -188,6 +199,7 @@ made as (
     where d.refusal is null
     on conflict (id) do nothing
 )
+-- end fragment
 
 select
     d.run_id,

@@ -1,6 +1,7 @@
 -- Decide ticks of jobs whose overlap policy affects other runs: the tick waits behind the previous
 -- run, replaces a waiting one, or ends the previous ones. Otherwise like fire.sql. The runs of a
 -- job are locked first, so that a claim or an ending comes before this or finds it done.
+-- fragment: held_shards
 with held as materialized (
     select s.id
     from unnest(:shards::smallint[], :epochs::bigint[]) as mine (id, epoch)
@@ -9,7 +10,9 @@ with held as materialized (
     order by s.id
     for share of s
 ),
+-- end fragment
 
+-- fragment: due_ticks
 ticks as (
     select
         tick.job_id,
@@ -32,6 +35,7 @@ ticks as (
         ) as tick (job_id, version, tick_at, due_at, run_id, next_tick_at, next_fire_at)
 ),
 
+-- Usually an index without entries.
 paused as materialized (
     select
         q.id,
@@ -49,9 +53,11 @@ paused_by_tenant as materialized (
     from rota.tenant_queues as tq
     where tq.paused_at is not null
 ),
+-- end fragment
 
 -- A tick that is skipped because its queue is paused does not affect the previous runs.
 moved as (
+    -- fragment: moved_cursors
     update rota.cursors as c
     set
         tick_at = t.next_tick_at,
@@ -68,6 +74,7 @@ moved as (
     returning
         c.job_id, t.run_id, t.tick_at, t.due_at, c.tenant_id, c.queue_id, c.kind_id,
         c.policy_id, c.version, c.priority, c.overlap, c.guarantee, c.gates, c.deadline,
+        -- end fragment
         c.keep_first,
         c.when_queue_paused = 'skip'
         and (
@@ -82,6 +89,7 @@ moved as (
 ),
 
 ended as (
+    -- fragment: ended_cursors
     delete from rota.cursors as c
     using ticks as t
     where
@@ -94,6 +102,7 @@ ended as (
     returning
         c.job_id, t.run_id, t.tick_at, t.due_at, c.tenant_id, c.queue_id, c.kind_id,
         c.policy_id, c.version, c.priority, c.overlap, c.guarantee, c.gates, c.deadline,
+        -- end fragment
         c.keep_first, false as is_passed
 ),
 
@@ -219,16 +228,40 @@ terminated as (
 ),
 
 told as (
+    -- fragment: ended_run row=e
+    --   without: result, graph_run_id, step, member, name, labels, user_id, submitter, address
+    --   state: e.final::rota.run_state
+    --   reason: jsonb_build_object('code', 'overlap', 'into', e.into_id)
     insert into rota.runs (
         id, job_id, session_id, scheduled_at, due_at, created_at, started_at, finished_at,
-        tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger,
-        priority, attempt, failures, losses, payload, reason, gates
+        tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger, priority,
+        attempt, failures, losses, payload, reason, gates
     )
     select
-        e.id, e.job_id, e.session_id, e.scheduled_at, e.due_at, e.created_at, e.started_at,
-        rota.now(), e.tenant_id, e.queue_id, e.kind_id, e.policy_id, e.job_version,
-        e.final::rota.run_state, e.state, e.trigger, e.priority, e.attempt, e.failures,
-        e.losses, e.payload, jsonb_build_object('code', 'overlap', 'into', e.into_id), e.gates
+        e.id,
+        e.job_id,
+        e.session_id,
+        e.scheduled_at,
+        e.due_at,
+        e.created_at,
+        e.started_at,
+        rota.now(),
+        e.tenant_id,
+        e.queue_id,
+        e.kind_id,
+        e.policy_id,
+        e.job_version,
+        e.final::rota.run_state,
+        e.state,
+        e.trigger,
+        e.priority,
+        e.attempt,
+        e.failures,
+        e.losses,
+        e.payload,
+        jsonb_build_object('code', 'overlap', 'into', e.into_id),
+        e.gates
+    -- end fragment
     from (
         select * from replaced
         union all
@@ -247,6 +280,7 @@ marked as (
     where e.state = 'blocked'
 ),
 
+-- fragment: fired_ticks is_paused=d.is_passed
 passed as (
     insert into rota.runs (
         id, job_id, scheduled_at, due_at, created_at, finished_at, tenant_id, queue_id,
@@ -292,6 +326,7 @@ made as (
     where d.refusal is null
     on conflict (id) do nothing
 )
+-- end fragment
 
 select
     d.run_id,

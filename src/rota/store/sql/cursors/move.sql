@@ -1,6 +1,7 @@
 -- Move cursors without creating runs, and record the ticks that were passed over. With the same
 -- comparisons as fire.sql: a cursor that is no longer where it was read is not returned, and
 -- nothing is recorded for it.
+-- fragment: held_shards
 with held as materialized (
     select s.id
     from unnest(:shards::smallint[], :epochs::bigint[]) as mine (id, epoch)
@@ -9,6 +10,7 @@ with held as materialized (
     order by s.id
     for share of s
 ),
+-- end fragment
 
 steps as (
     select

@@ -67,10 +67,14 @@ cancelled as (
 ),
 
 told as (
+    -- fragment: ended_run row=c
+    --   without: result, graph_run_id, step, member, name, labels, user_id, submitter, address
+    --   state: 'cancelled'
+    --   reason: '{"code": "cancelled"}'
     insert into rota.runs (
         id, job_id, session_id, scheduled_at, due_at, created_at, started_at, finished_at,
-        tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger,
-        priority, attempt, failures, losses, payload, reason, gates
+        tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger, priority,
+        attempt, failures, losses, payload, reason, gates
     )
     select
         c.id,
@@ -96,6 +100,7 @@ told as (
         c.payload,
         '{"code": "cancelled"}',
         c.gates
+    -- end fragment
     from cancelled as c
     returning id, state
 )

@@ -20,11 +20,13 @@ with ended as (
 ),
 
 told as (
+    -- fragment: ended_run row=e
+    --   without: name, labels, user_id, submitter, address
+    --   finished_at: clock.now
     insert into rota.runs (
         id, job_id, session_id, scheduled_at, due_at, created_at, started_at, finished_at,
-        tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger,
-        priority, attempt, failures, losses, payload, result, reason, gates, graph_run_id, step,
-        member
+        tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger, priority,
+        attempt, failures, losses, payload, result, reason, gates, graph_run_id, step, member
     )
     select
         e.id,
@@ -54,12 +56,14 @@ told as (
         e.graph_run_id,
         e.step,
         e.member
+    -- end fragment
     from ended as e
     cross join (select rota.now() as now) as clock
     returning id, state, tenant_id, graph_run_id, step, member, gates
 ),
 
 marked as (
+    -- fragment: step_completions
     insert into rota.step_marks (tenant_id, graph_run_id, step, state, ended, members, run_id)
     select
         t.tenant_id,
@@ -72,6 +76,7 @@ marked as (
     from told as t
     where t.graph_run_id is not null
     group by t.tenant_id, t.graph_run_id, t.step, t.state
+    -- end fragment
 )
 
 select

@@ -6,7 +6,7 @@ select
 from rota.api_keys as k
 where
     k.role = 'platform'
-    and k.name = :name::text
+    and k.name = any(:names::text[])
     and k.revoked_at is null
     and k.expires_at > rota.now()
     and k.expires_at <= rota.now() + :within::interval

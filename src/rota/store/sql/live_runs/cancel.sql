@@ -32,6 +32,9 @@ asked as (
 ),
 
 told as (
+    -- fragment: ended_run row=e without=session_id,result
+    --   state: 'cancelled'
+    --   reason: :reason::jsonb
     insert into rota.runs (
         id, job_id, scheduled_at, due_at, created_at, started_at, finished_at, tenant_id, queue_id,
         kind_id, policy_id, job_version, state, left_state, trigger, priority, attempt, failures,
@@ -69,10 +72,12 @@ told as (
         e.user_id,
         e.submitter,
         e.address
+    -- end fragment
     from ended as e
 ),
 
 marked as (
+    -- fragment: step_cancellations state='cancelled'
     insert into rota.step_marks (tenant_id, graph_run_id, step, state, ended, members, run_id)
     select
         e.tenant_id,
@@ -97,6 +102,7 @@ marked as (
         null
     from ended as e
     where e.state = 'blocked'
+    -- end fragment
 )
 
 select

@@ -19,6 +19,7 @@ ended as (
 ),
 
 marked as (
+    -- fragment: step_cancellations state='expired'
     insert into rota.step_marks (tenant_id, graph_run_id, step, state, ended, members, run_id)
     select
         e.tenant_id,
@@ -43,8 +44,12 @@ marked as (
         null
     from ended as e
     where e.state = 'blocked'
+    -- end fragment
 )
 
+-- fragment: ended_run row=e without=session_id,result
+--   state: 'expired'
+--   reason: '{"code": "deadline"}'
 insert into rota.runs (
     id, job_id, scheduled_at, due_at, created_at, started_at, finished_at, tenant_id, queue_id,
     kind_id, policy_id, job_version, state, left_state, trigger, priority, attempt, failures,
@@ -82,5 +87,6 @@ select
     e.user_id,
     e.submitter,
     e.address
+-- end fragment
 from ended as e
 returning id;

@@ -27,6 +27,10 @@ with ended as (
 ),
 
 told as (
+    -- fragment: ended_run row=e
+    --   finished_at: clock.now
+    --   state: case when e.state = 'cancelling' then 'cancelled' else e.wanted end
+    --   failures: e.failed
     insert into rota.runs (
         id, job_id, session_id, scheduled_at, due_at, created_at, started_at, finished_at,
         tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger, priority,
@@ -66,6 +70,7 @@ told as (
         e.user_id,
         e.submitter,
         e.address
+    -- end fragment
     from ended as e
     cross join (select rota.now() as now) as clock
     returning id, state, tenant_id, graph_run_id, step, member
@@ -73,6 +78,7 @@ told as (
 
 -- The end of a step also inserts a completion record (docs/adr/0018-step-completions.md).
 marked as (
+    -- fragment: step_completions
     insert into rota.step_marks (tenant_id, graph_run_id, step, state, ended, members, run_id)
     select
         t.tenant_id,
@@ -85,6 +91,7 @@ marked as (
     from told as t
     where t.graph_run_id is not null
     group by t.tenant_id, t.graph_run_id, t.step, t.state
+    -- end fragment
     returning graph_run_id
 )
 

@@ -69,6 +69,8 @@ kept as (
 ),
 
 told as (
+    -- fragment: ended_run row=c without=result
+    --   state: 'cancelled'
     insert into rota.runs (
         id, job_id, session_id, scheduled_at, due_at, created_at, started_at, finished_at,
         tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger, priority,
@@ -107,11 +109,13 @@ told as (
         c.user_id,
         c.submitter,
         c.address
+    -- end fragment
     from cancelled as c
     returning id, state, tenant_id, graph_run_id, step, member
 ),
 
 marked as (
+    -- fragment: step_completions
     insert into rota.step_marks (tenant_id, graph_run_id, step, state, ended, members, run_id)
     select
         t.tenant_id,
@@ -124,6 +128,7 @@ marked as (
     from told as t
     where t.graph_run_id is not null
     group by t.tenant_id, t.graph_run_id, t.step, t.state
+    -- end fragment
 )
 
 select

@@ -88,6 +88,9 @@ kept as (
 ),
 
 told as (
+    -- fragment: ended_run row=e without=result
+    --   losses: e.losses + 1
+    --   reason: '{"code": "worker_lost"}'
     insert into rota.runs (
         id, job_id, session_id, scheduled_at, due_at, created_at, started_at, finished_at,
         tenant_id, queue_id, kind_id, policy_id, job_version, state, left_state, trigger, priority,
@@ -126,11 +129,13 @@ told as (
         e.user_id,
         e.submitter,
         e.address
+    -- end fragment
     from ended as e
     returning id, state, tenant_id, graph_run_id, step, member
 ),
 
 marked as (
+    -- fragment: step_completions
     insert into rota.step_marks (tenant_id, graph_run_id, step, state, ended, members, run_id)
     select
         t.tenant_id,
@@ -143,6 +148,7 @@ marked as (
     from told as t
     where t.graph_run_id is not null
     group by t.tenant_id, t.graph_run_id, t.step, t.state
+    -- end fragment
 )
 
 select

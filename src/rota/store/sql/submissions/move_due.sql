@@ -2,6 +2,7 @@
 -- when the next one of each shard is due. A shard that the scheduler no longer holds yields nothing
 -- and is not returned; its row is locked, so a new owner waits for this move or precedes it. A
 -- submission that was cancelled or put off meanwhile stays as it is.
+-- fragment: held_shards
 with held as materialized (
     select s.id
     from unnest(:shards::smallint[], :epochs::bigint[]) as mine (id, epoch)
@@ -10,6 +11,7 @@ with held as materialized (
     order by s.id
     for share of s
 ),
+-- end fragment
 
 chosen as materialized (
     select

@@ -2,7 +2,7 @@
 
 The WHEN clause of each trigger lists the legal pairs, so its function runs only on an illegal
 change; no cost was measurable. Common changes come first, because PostgreSQL compares the list from
-the left. tools/generate.py writes the result to generated/state_guard.sql.
+the left. generate.py writes the result to src/rota/store/generated/state_guard.sql.
 """
 
 from collections.abc import Iterable
