@@ -1,4 +1,4 @@
-# The words of the house. `make up` and `make test` are all a newcomer needs.
+# `make up` and `make test` are all a newcomer needs.
 PYTHON ?= python3
 BIN := .venv/bin
 # Processes that run tests beside each other; one more than cores, because tests also wait:
@@ -51,12 +51,13 @@ test-upgrade: setup-dev ## the previous release beside this one, for longer than
 check: setup-dev ## lint, types, doors, SQL format, generated files; under a minute
 	@$(BIN)/python tools/check.py
 
-format: setup-dev ## put Python and SQL into the house's shape
+format: setup-dev ## format Python and SQL
 	$(BIN)/ruff check --fix -q . ; $(BIN)/ruff format -q .
-	$(BIN)/sqlfluff fix -q src/rota/store/sql src/rota/store/migrations
+	$(BIN)/sqlfluff fix -q src/rota/store/sql src/rota/store/migrations src/rota_bench/sql
 
 generate: setup-dev ## write the files that are rendered from others
 	$(BIN)/python tools/generate.py
+	$(BIN)/python tools/sql_fragments.py
 	$(BIN)/python tools/schema.py
 
 bench: setup-dev ## measure the engine: throughput, lag, pick-up, herds, fairness

@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / ".venv" / "bin"
-SQL = ("src/rota/store/sql", "src/rota/store/migrations")
+SQL = ("src/rota/store/sql", "src/rota/store/migrations", "src/rota_bench/sql")
 
 # The slowest first, so that the short ones fill the other core.
 CHECKS: dict[str, list[str]] = {
@@ -22,6 +22,7 @@ CHECKS: dict[str, list[str]] = {
     "language": [f"{BIN}/python", "tools/language.py"],
     "migrations": [f"{BIN}/python", "tools/migration_rules.py"],
     "npm lock": [f"{BIN}/python", "tools/npm_lock.py"],
+    "SQL fragments": [f"{BIN}/python", "tools/sql_fragments.py", "--check"],
     "generated files": [f"{BIN}/python", "tools/generate.py", "--check"],
     "schema": [f"{BIN}/python", "tools/schema.py", "--check"],
     "lint": [f"{BIN}/ruff", "check", "."],

@@ -5,21 +5,18 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rota.api import resources
 from rota.api.operations import catalogue
-from rota.api.reference_page import RecordedResponse, render_reference
-from rota.cli.reference_page import render_cli_markdown
-from rota.config.reference_page import render_settings
 from rota.core import states
-from rota.store import state_guard
 
-if TYPE_CHECKING:
-    from tools import render_client, render_types
-else:
-    import render_client  # this file is run by its path, and Python looks beside it
-    import render_types
+# This file is run by its path, so Python looks for modules beside it, not in the folder above.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tools import render_client, render_types, state_guard
+from tools.reference.api_page import RecordedResponse, render_reference
+from tools.reference.cli_page import render_cli_markdown
+from tools.reference.settings_page import render_settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -37,7 +34,7 @@ def states_markdown() -> str:
         for (old, event), new in moves.items():
             merged.setdefault((old.value, new.value), []).append(event.value)
         lines += [f"    {old} --> {new}: {', '.join(e)}" for (old, new), e in merged.items()]
-        lines += ["```", "", "| from | when it is told to | becomes |", "|---|---|---|"]
+        lines += ["```", "", "| from | event | becomes |", "|---|---|---|"]
         lines += [
             f"| {old.value} | {event.value} | {new.value} |" for (old, event), new in moves.items()
         ]

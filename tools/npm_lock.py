@@ -1,7 +1,7 @@
 """Looks at web/package-lock.json: it names no host, and has what every platform needs.
 
 npm drops an optional package silently if the registry that it asks has not got it, and writes into
-the lock file where it got the others. Either is noticed on somebody else's machine only.
+the lock file where it got the others. Either is noticed on another machine only.
 """
 
 from __future__ import annotations

@@ -20,11 +20,11 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 import msgspec
 from msgspec import Struct, UnsetType
 from msgspec.structs import FieldInfo
+from tools.reference import field_tables as words
+from tools.reference.api_page import capitalize_tag, sort_operations
 
-from rota.api import field_tables as words
 from rota.api.operations import Operation
 from rota.api.paging import ListPage
-from rota.api.reference_page import capitalize_tag, sort_operations
 from rota.api.schemas import cluster, jobs, runs, schedules, statistics, tenancy
 
 MODULES: Final[tuple[ModuleType, ...]] = (cluster, jobs, runs, schedules, statistics, tenancy)

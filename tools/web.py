@@ -231,7 +231,7 @@ def zip_files(folder: Path) -> None:
 def last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [line for line in lines if "error" in line.lower()]
-    return (errors or lines or ["nothing was said"])[-1][:300]
+    return (errors or lines or ["no output"])[-1][:300]
 
 
 def say(message: str) -> None:
