@@ -10,7 +10,7 @@ A claim whose response was lost may have taken runs that this worker does not kn
 started, so the next pass first releases them.
 
 engine/execution starts a claimed run; core/lanes.py decides the order; lane_memory.py holds what a
-claimer remembers. Only lanes of tenants that the worker serves are surveyed (served_tenants.py), so
+claimer remembers. Only lanes of tenants that the worker serves are surveyed (limited_claims.py), so
 the worker claims from no others.
 """
 

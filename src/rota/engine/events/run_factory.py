@@ -7,13 +7,11 @@ the job and the order of its runs, if it keeps one, still apply.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from rota.contract.limits import read_stored_limits
-from rota.contract.policy import read_stored_policy
 from rota.contract.schedule import read_stored_schedule
 from rota.core.errors import InvalidInput, NewerDocument
 from rota.core.event_rules.matching import WaitingJob
@@ -33,7 +31,7 @@ from rota.store import gates, jobs, live_runs
 from rota.store.driver import Connection
 from rota.store.gates import NewGate
 from rota.store.jobs import SkippedRun, StoredJob
-from rota.store.live_runs import NewRun
+from rota.store.run_templates import RunTemplate, read_job_limits
 
 # Runs per insert statement.
 INSERT_BATCH_MAX = 1_000
@@ -54,7 +52,7 @@ class EventRunTemplate:
 
     job: StoredJob
     waiting: WaitingJob
-    deadline: timedelta | None
+    run_template: RunTemplate
     limits: tuple[JobLimit, ...]
     payload_template: Any
 
@@ -79,8 +77,8 @@ class EventRunTemplate:
             waiting=WaitingJob(
                 job_id=job.id, trigger=schedule.trigger, window=schedule.window, hold_reason=held
             ),
-            deadline=_read_deadline(job.policy),
-            limits=_read_limits(job.limits),
+            run_template=RunTemplate.from_job(job, trigger="event"),
+            limits=read_job_limits(job.limits),
             payload_template=None if job.payload is None else json.loads(job.payload),
         )
 
@@ -108,16 +106,6 @@ def _read_schedule(text: str) -> Schedule:
     return read_stored_schedule(json.loads(text))
 
 
-@lru_cache(maxsize=1024)
-def _read_deadline(text: str) -> timedelta | None:
-    return read_stored_policy(json.loads(text)).deadline
-
-
-@lru_cache(maxsize=1024)
-def _read_limits(text: str | None) -> tuple[JobLimit, ...]:
-    return read_stored_limits(json.loads(text or "null"))
-
-
 async def insert_event_runs(
     conn: Connection, event_runs: list[EventRun], *, now: datetime, trigger: str
 ) -> list[UUID]:
@@ -126,11 +114,11 @@ async def insert_event_runs(
     """
     passing = await gates.put_gates(conn, [gate for cast in event_runs for gate in cast.gates])
     runs = [
-        _build_run(
-            cast,
-            tuple(passing[gate.tenant_id, gate.key] for gate in cast.gates),
-            now=now,
-            trigger=trigger,
+        cast.template.run_template._replace(trigger=trigger).build_run(
+            cast.run_id,
+            due_at=now,
+            payload=cast.payload,
+            gates=tuple(passing[gate.tenant_id, gate.key] for gate in cast.gates),
         )
         for cast in event_runs
     ]
@@ -146,24 +134,3 @@ async def record_skipped(
 ) -> None:
     """Record why an event batch did not become a run."""
     await jobs.record_skipped(conn, job, [record], trigger=trigger)
-
-
-def _build_run(cast: EventRun, through: tuple[int, ...], *, now: datetime, trigger: str) -> NewRun:
-    job, deadline = cast.template.job, cast.template.deadline
-    return NewRun(
-        id=cast.run_id,
-        job_id=job.id,
-        scheduled_at=now,
-        due_at=now,
-        deadline_at=None if deadline is None else now + deadline,
-        tenant_id=job.tenant_id,
-        queue_id=job.queue_id,
-        kind_id=job.kind_id,
-        policy_id=job.policy_id,
-        job_version=job.version,
-        trigger=trigger,
-        priority=job.priority,
-        guarantee=job.guarantee,
-        payload=cast.payload,
-        gates=through,
-    )

@@ -1,13 +1,16 @@
 """Holds the state of one attempt, and is the context that its executor gets.
 
 Created for every run on the hot path, so it is one object with slots that computes on demand. The
-engine's thread and the attempt loop's thread share it: each field has one writer.
+engine's thread and the attempt loop's thread share it; the constructor groups the fields by what
+sets them.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from uuid import UUID
 
 import msgspec
@@ -19,15 +22,18 @@ from rota.core.outcome import Outcome
 from rota.core.policy import Policy
 from rota.core.secret_references import REFERENCE_START, insert_secrets
 from rota.core.tenancy import DEFAULT_TENANT
-from rota.engine.execution.output_buffer import OutputBuffer
 from rota.store.live_runs import ClaimedRun
+from rota.store.logs import ATTEMPT_LOG_MAX_BYTES, LOG_TRUNCATED_LINE
 
 if TYPE_CHECKING:
+    from rota.engine.execution.attempt_effects import MapMemberFeed
+    from rota.engine.execution.attempt_secrets import AttemptMask
     from rota.engine.execution.breakers import BreakerPass
-    from rota.engine.execution.map_member_feed import MapMemberFeed
-    from rota.engine.execution.secret_masking import AttemptMask
 
 PROGRESS_MESSAGE_MAX: Final = 200
+# Bytes of output stored as one row (reliability 5.9).
+PIECE_BYTES_MAX: Final = 16_000
+ERROR_BYTES_MAX: Final = 64_000
 
 
 class AttemptEffects(Protocol):
@@ -56,7 +62,7 @@ class AttemptTraceSpan(Protocol):
 class StartAttemptSpan(Protocol):
     """Starts the span of an attempt that starts in `ahead` seconds."""
 
-    def __call__(self, run: ClaimedRun, kind: str, *, ahead: float) -> AttemptTraceSpan: ...
+    def __call__(self, run: ClaimedRun, kind: str, /, *, ahead: float) -> AttemptTraceSpan: ...
 
 
 class Attempt:
@@ -66,21 +72,22 @@ class Attempt:
         "_effects",
         "_progress",
         "began_at",
+        "breaker_pass",
         "executor",
         "forbids_overlap",
         "give_up_at",
-        "map_feed",
         "is_closed",
         "is_counted",
         "is_gated",
         "is_recorded",
         "is_started",
         "kind",
+        "map_feed",
         "output",
-        "breaker_pass",
         "payload",
         "policy",
         "run",
+        "secret_mask",
         "span",
         "start_at",
         "stop_at",
@@ -88,7 +95,6 @@ class Attempt:
         "stop_reason",
         "task",
         "tenant",
-        "secret_mask",
     )
 
     def __init__(
@@ -105,38 +111,43 @@ class Attempt:
         self.policy = policy
         self.payload = payload
         self.executor = executor
+        # Set by the attempt pool, before the attempt starts.
         # The tenant's name; it decides which of the worker's resources the attempt may use.
         self.tenant = DEFAULT_TENANT
-        self.task: asyncio.Task[None] | None = None
-        # Monotonic times: when it began, when it may start, when to ask it to stop, and when to
-        # stop waiting for it.
-        self.began_at = 0.0
+        # It passed gates: other runs may wait for its place until its ending is stored.
+        self.is_gated = False
+        # It must not overlap its successor, so it must end before the worker's lease expires.
+        self.forbids_overlap = False
+        # The monotonic time from which it may start, if it was claimed early.
         self.start_at: float | None = None
+        # Set by the attempt pool: its slot is free.
+        self.is_counted = False
+        # Set by the attempt loop. Monotonic times: when it began, when to ask it to stop, and when
+        # to stop waiting for it.
+        self.task: asyncio.Task[None] | None = None
+        self.began_at = 0.0
         self.stop_at: float | None = None
         self.give_up_at: float | None = None
         self.stop_reason: StopReason | None = None
         # How long stopping may take, if less than the policy's grace.
         self.stop_grace: timedelta | None = None
-        # Its executor was called, so it may have had effects.
-        self.is_started = False
-        # It must not overlap its successor, so it must end before the worker's lease expires.
-        self.forbids_overlap = False
-        # Its ending was reported; anything it still does is ignored.
-        self.is_closed = False
-        self.is_counted = False
-        # It passed gates: other runs may wait for its place until its ending is stored.
-        self.is_gated = False
-        # It completed its run in its own transaction.
-        self.is_recorded = False
-        self.output: OutputBuffer | None = None
-        # How it passed the circuit breaker of its target, if it has a target.
-        self.breaker_pass: BreakerPass | None = None
-        # The items it feeds to a map, if it is a map source.
-        self.map_feed: MapMemberFeed | None = None
-        # Masks the secrets it was given, if its payload references any.
-        self.secret_mask: AttemptMask | None = None
+        # Set by the steps of the pipeline (pipeline.py), if they apply to this attempt.
         # Its span, if tracing is on.
         self.span: AttemptTraceSpan | None = None
+        # Masks the secrets it was given, if its payload references any.
+        self.secret_mask: AttemptMask | None = None
+        # How it passed the circuit breaker of its target, if it has a target.
+        self.breaker_pass: BreakerPass | None = None
+        # Its executor was called, so it may have had effects.
+        self.is_started = False
+        # Its ending was reported; anything it still does is ignored. The attempt pool also sets it,
+        # for graph runs and when it replaces a blocked loop.
+        self.is_closed = False
+        # Set by what the attempt does while it runs: its output, the items it feeds to a map, and
+        # whether it completed its run in its own transaction.
+        self.output: OutputBuffer | None = None
+        self.map_feed: MapMemberFeed | None = None
+        self.is_recorded = False
         self._effects = effects
         self._progress: tuple[float, str] | None = None
 
@@ -267,3 +278,82 @@ class Attempt:
             for member in page:
                 yield member
             after = page[-1].index
+
+
+class OutputChunk(NamedTuple):
+    seq: int
+    stream: Stream
+    at: datetime
+    chunk: bytes
+
+
+class OutputBuffer:
+    """Buffers the output of one attempt until it is stored.
+
+    Any thread may write; the engine takes the pieces. Small writes to the same stream are joined,
+    so that a handler that prints one character at a time does not create a row for each.
+    """
+
+    __slots__ = (
+        "_begun_at",
+        "_cut",
+        "_error_size",
+        "_lock",
+        "_ready",
+        "_seq",
+        "_size",
+        "_stream",
+        "_tail",
+    )
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._ready: deque[OutputChunk] = deque()
+        self._tail = bytearray()
+        self._stream = Stream.STDOUT
+        self._begun_at: datetime | None = None
+        self._seq = 0
+        self._size = 0
+        self._error_size = 0
+        self._cut = False
+
+    def write(self, stream: Stream, chunk: bytes, at: datetime) -> None:
+        """Add `chunk`, written at `at`. Output over the limit is cut, once and visibly."""
+        with self._lock:
+            if stream is Stream.ERROR:
+                # The error matters most, so it has its own limit.
+                room = max(0, ERROR_BYTES_MAX - self._error_size)
+                self._error_size += len(chunk)
+                self._append(stream, chunk[:room], at)
+                return
+            if self._cut:
+                return
+            room = ATTEMPT_LOG_MAX_BYTES - self._size
+            self._size += len(chunk)
+            self._append(stream, chunk[:room], at)
+            if len(chunk) > room:
+                self._cut = True
+                self._append(Stream.ROTA, LOG_TRUNCATED_LINE, at)
+
+    def take(self, limit: int) -> list[OutputChunk]:
+        """Return the oldest pieces, at most `limit`."""
+        with self._lock:
+            self._finish_piece()
+            return [self._ready.popleft() for _ in range(min(limit, len(self._ready)))]
+
+    def _append(self, stream: Stream, chunk: bytes, at: datetime) -> None:
+        for start in range(0, len(chunk), PIECE_BYTES_MAX):
+            part = chunk[start : start + PIECE_BYTES_MAX]
+            if stream is not self._stream or len(self._tail) + len(part) > PIECE_BYTES_MAX:
+                self._finish_piece()
+            if self._begun_at is None:
+                self._begun_at, self._stream = at, stream
+            self._tail += part
+
+    def _finish_piece(self) -> None:
+        if self._begun_at is not None:
+            piece = OutputChunk(self._seq, self._stream, self._begun_at, bytes(self._tail))
+            self._ready.append(piece)
+            self._seq += 1
+            self._tail.clear()
+            self._begun_at = None

@@ -4,33 +4,25 @@ User code may block its event loop. On the worker's own loop, one bad handler wo
 completions and timeouts of all others; so attempts have a separate loop. The engine starts attempts
 in batches, asks them to stop, and receives their endings, each with one call across the threads. A
 loop that no longer responds is abandoned (attempt_pool.py): its thread is a daemon, and the results
-it still produces are ignored.
+it still produces are ignored. pipeline.py lists what happens to one attempt.
 """
 
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from datetime import timedelta
 from typing import Any, Final
 
 from rota.core.attempt import EndedAttempt, StopReason
 from rota.core.executor import Executor
-from rota.core.lease import LeaseValidity
 from rota.core.outcome import Outcome
-from rota.engine.execution.attempt import Attempt, StartAttemptSpan
-from rota.engine.execution.attempt_runner import (
-    build_stopped_outcome,
-    defer_newer_policy,
-    encode_outcome,
-    run_attempt,
-)
-from rota.engine.execution.breakers import Breakers
+from rota.engine.execution.attempt import Attempt
+from rota.engine.execution.outcomes import build_stopped_outcome
+from rota.engine.execution.pipeline import AttemptPipeline
 
 SWEEP_INTERVAL_S: Final = 0.1
 # Seconds that cancelled tasks have to end when the loop is closed.
 CANCEL_TIMEOUT_S: Final = 2.0
-ZERO: Final = timedelta(0)
 # Seconds beyond the grace period that the executor has for killing and cleaning up.
 GRACE_MARGIN_S: Final = 2.0
 
@@ -44,22 +36,18 @@ class AttemptLoop:
         *,
         on_close: Callable[[], Awaitable[None]],
         on_ended: Callable[[Attempt, EndedAttempt, bool], None],
-        lease_validity: LeaseValidity,
-        breakers: Breakers,
-        start_span: StartAttemptSpan | None = None,
+        pipeline: AttemptPipeline,
     ) -> None:
         self._executors = executors
-        self._close_rest = on_close
-        self._tell = on_ended
-        self._trust = lease_validity
-        self._trace = start_span
-        self._breakers = breakers
+        self._on_close = on_close
+        self._on_ended = on_ended
+        self._pipeline = pipeline
         self._running: dict[int, Attempt] = {}
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._failure: BaseException | None = None
         self._closing = asyncio.Event()
-        self._answered = 0
+        self._last_ping = 0
         self._thread = threading.Thread(target=self._run, name="rota-attempts", daemon=True)
 
     def open(self) -> None:
@@ -79,11 +67,11 @@ class AttemptLoop:
 
     def ping(self, number: int) -> None:
         """Ping the loop with a number; `last_ping` returns the last one it received."""
-        self._call(self._answer, number)
+        self._call(self._receive_ping, number)
 
     @property
     def last_ping(self) -> int:
-        return self._answered
+        return self._last_ping
 
     def find_current_attempt(self) -> Attempt | None:
         """Return the attempt whose code runs right now, as seen from another thread."""
@@ -138,7 +126,7 @@ class AttemptLoop:
             await self._cancel_remaining()
         for executor in reversed(opened):
             await executor.close()
-        await self._close_rest()
+        await self._on_close()
 
     async def _cancel_remaining(self) -> None:
         """Cancel remaining attempts and tasks that handlers left behind; wait briefly."""
@@ -150,69 +138,36 @@ class AttemptLoop:
         await self._loop.shutdown_asyncgens()
 
     def _begin(self, attempts: Sequence[Attempt]) -> None:
-        create, now = self._loop.create_task, self._loop.time()
-        carry_out = self._run_attempt if self._trace is None else self._run_traced
+        create, now, begin = self._loop.create_task, self._loop.time(), self._pipeline.begin
         for attempt in attempts:
-            attempt.began_at = attempt.start_at or now
-            limit = attempt.time_limit()
-            if limit is not None:
-                attempt.stop_at = now + limit.total_seconds()
-            if limit is None or limit > ZERO:
+            expired = begin(attempt, now)
+            if expired is None:
                 self._running[id(attempt)] = attempt
-                attempt.task = create(carry_out(attempt))
+                attempt.task = create(self._run_attempt(attempt))
             else:
-                self._end(attempt, build_stopped_outcome(StopReason.TIMEOUT))
+                self._end(attempt, expired)
 
     async def _run_attempt(self, attempt: Attempt) -> None:
-        outcome = defer_newer_policy(attempt) or await run_attempt(
-            attempt, self._trust, self._breakers
-        )
-        self._end(attempt, outcome)
-
-    async def _run_traced(self, attempt: Attempt) -> None:
-        """Run the attempt in a span. Context variables set by `start_span` end with the task."""
-        if self._trace is not None:
-            ahead = max(0.0, attempt.began_at - self._loop.time())
-            attempt.span = self._trace(attempt.run, attempt.kind, ahead=ahead)
-        await self._run_attempt(attempt)
+        self._end(attempt, await self._pipeline.run(attempt))
 
     def _end(self, attempt: Attempt, outcome: Outcome, *, is_stuck: bool = False) -> None:
         self._running.pop(id(attempt), None)
-        if attempt.is_closed:
-            return
-        if attempt.breaker_pass is not None:
-            self._breakers.record_ending(attempt.breaker_pass, outcome)
-        outcome, result = attempt.close(*encode_outcome(outcome))
-        if attempt.span is not None:
-            attempt.span.end(outcome)
-        run = attempt.run
-        ended = EndedAttempt(
-            run.id,
-            run.attempt,
-            run.failures,
-            attempt.kind,
-            attempt.policy,
-            run.deadline_at,
-            outcome,
-            result,
-            attempt.is_recorded,
-            max(0.0, self._loop.time() - attempt.began_at),
-        )
-        self._tell(attempt, ended, is_stuck)
+        if not attempt.is_closed:
+            self._on_ended(attempt, self._pipeline.end(attempt, outcome), is_stuck)
 
-    def _stop(self, attempts: Sequence[Attempt], why: StopReason) -> None:
+    def _stop(self, attempts: Sequence[Attempt], reason: StopReason) -> None:
         for attempt in attempts:
             # The first reason wins: a run that is cancelled while it times out has timed out.
             if attempt.stop_reason is None and attempt.task is not None and not attempt.is_closed:
-                attempt.stop_reason = why
-                patience = attempt.policy.grace.total_seconds() + GRACE_MARGIN_S
-                if why is StopReason.LEASE:
-                    lease = self._trust.lease
+                attempt.stop_reason = reason
+                wait_s = attempt.policy.grace.total_seconds() + GRACE_MARGIN_S
+                if reason is StopReason.LEASE:
+                    lease = self._pipeline.lease_validity.lease
                     attempt.stop_grace = (lease.ttl - lease.stop_after) / 2
                     # Giving up would count it as ended while it still runs. If it does not end in
                     # time, the heartbeat ends the process (heartbeat.py).
-                    patience = max(patience, lease.ttl.total_seconds())
-                attempt.give_up_at = self._loop.time() + patience
+                    wait_s = max(wait_s, lease.ttl.total_seconds())
+                attempt.give_up_at = self._loop.time() + wait_s
                 attempt.task.cancel()
 
     def _sweep(self) -> None:
@@ -228,5 +183,5 @@ class AttemptLoop:
         if not self._closing.is_set():
             self._loop.call_later(SWEEP_INTERVAL_S, self._sweep)
 
-    def _answer(self, number: int) -> None:
-        self._answered = number
+    def _receive_ping(self, number: int) -> None:
+        self._last_ping = number

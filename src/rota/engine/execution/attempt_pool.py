@@ -10,22 +10,26 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Final, NamedTuple
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from rota.core.attempt import EndedAttempt, StopReason
-from rota.core.executor import AbandoningExecutor, Executor
-from rota.core.lease import LeaseValidity
+from rota.core.clock import ClockSource
+from rota.core.errors import LeaseLost
+from rota.core.executor import AbandoningExecutor, AttemptContext, Executor
+from rota.core.graphs.graph import GRAPH_KIND
 from rota.core.log_events import AttemptStuck, Emit, LoopBlocked
 from rota.core.outcome import Failed, Failure, GraphExpanded, HandedBack, Outcome
 from rota.core.policy import DEFAULT_POLICY
-from rota.engine.execution.attempt import Attempt, StartAttemptSpan
+from rota.engine.execution.attempt import Attempt
 from rota.engine.execution.attempt_effects import DatabaseEffects
 from rota.engine.execution.attempt_loop import AttemptLoop
-from rota.engine.execution.breakers import Breakers
-from rota.engine.execution.graph_expansion import GRAPH_KIND_EXECUTOR
 from rota.engine.execution.job_spec_cache import CachedJobSpec, JobSpecCache
+from rota.engine.execution.pipeline import AttemptPipeline, build_ended
+from rota.runtime.clock import AlarmClock
+from rota.runtime.pulse import Pulse
+from rota.runtime.stop import Halt
 from rota.store.checkpoints import RunProgress
 from rota.store.live_runs import ClaimedRun
 from rota.store.logs import LogPiece
@@ -37,6 +41,30 @@ CLOSE_TIMEOUT_S: Final = 15.0
 LAST_OUTPUT_PIECES_MAX: Final = 10_000
 # Attempts that ignored every request to stop; at this many leaked threads the process restarts.
 STUCK_ATTEMPTS_MAX: Final = 100
+PING_INTERVAL_S: Final = 0.5
+DRAIN_CHECK_INTERVAL_S: Final = 0.1
+
+
+class GraphKindExecutor:
+    """Implements the built-in kind `graph`, which every worker claims and none executes. A graph
+    run takes no slot and never reaches the attempt loop: once it is claimed, recording lets it wait
+    for its steps (engine/graphs).
+    """
+
+    kinds: Sequence[str] = (GRAPH_KIND,)
+
+    def read(self, kind: str, payload: Any) -> Any:  # noqa: ARG002 — the contract
+        return payload
+
+    async def run(self, spec: Any, context: AttemptContext) -> Outcome:  # noqa: ARG002 — the contract
+        return GraphExpanded()
+
+    async def open(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+GRAPH_KIND_EXECUTOR: Final = GraphKindExecutor()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +73,7 @@ class AttemptLoopParts:
 
     executors: tuple[Executor, ...]
     effects: DatabaseEffects
-    lease_validity: LeaseValidity
-    # Shared by all attempt loops of a worker: replacing a loop does not bring a target back.
-    breakers: Breakers
-    start_span: StartAttemptSpan | None = None
+    pipeline: AttemptPipeline
     # Every attempt must end before the lease expires, even if its job allows overlap.
     stops_all_for_lease: bool = False
 
@@ -86,22 +111,22 @@ class AttemptPool:
         self._stopped_for_lease: tuple[Executor, ...] = ()
         self.stuck_attempts = 0
         self._kinds = kinds
-        self._make_kit = make_parts
-        self._briefing = job_specs
-        self._changed = callbacks.on_change
-        self._gates_freed = callbacks.on_gates_freed
-        self._reached = callbacks.to_monotonic
+        self._make_parts = make_parts
+        self._job_specs = job_specs
+        self._on_change = callbacks.on_change
+        self._on_gates_freed = callbacks.on_gates_freed
+        self._to_monotonic = callbacks.to_monotonic
         self._emit = emit
         self._busy = 0
         self._ended: deque[EndedAttempt] = deque()
-        self._noted: dict[int, Attempt] = {}
+        self._with_output: dict[int, Attempt] = {}
         # Output that was last taken for storing; until the next take it may not be stored.
         self._being_stored: list[LogPiece] = []
         # Written by the attempt loop's thread, emptied here.
         self._reported_endings: deque[tuple[Attempt, EndedAttempt, bool]] = deque()
-        self._is_called = False
-        self._loop = asyncio.get_running_loop()
-        self._stage, self._by_kind, self._effects = self._open_loop()
+        self._is_woken = False
+        self._engine = asyncio.get_running_loop()
+        self._attempt_loop, self._by_kind, self._effects = self._open_loop()
 
     @property
     def free_slots(self) -> int:
@@ -115,7 +140,7 @@ class AttemptPool:
 
     @property
     def loop(self) -> AttemptLoop:
-        return self._stage
+        return self._attempt_loop
 
     async def start_runs(self, runs: Sequence[ClaimedRun], *, is_gated: bool = False) -> None:
         """Start claimed runs. From now on the heartbeat renews them.
@@ -126,31 +151,31 @@ class AttemptPool:
         self._loading[id(runs)] = runs
         try:
             attempts = self._create_attempts(
-                runs, await self._briefing.load_specs(runs), gated=is_gated
+                runs, await self._job_specs.load_specs(runs), gated=is_gated
             )
         except BaseException:
             self._hand_back(runs)
             raise
         finally:
             del self._loading[id(runs)]
-        unfolded = [attempt for attempt in attempts if attempt.executor is GRAPH_KIND_EXECUTOR]
-        if unfolded:
-            self._end_graph_runs(unfolded)
+        graph_runs = [attempt for attempt in attempts if attempt.executor is GRAPH_KIND_EXECUTOR]
+        if graph_runs:
+            self._end_graph_runs(graph_runs)
             attempts = [
                 attempt for attempt in attempts if attempt.executor is not GRAPH_KIND_EXECUTOR
             ]
         self._busy += len(attempts)
-        self._stage.start_attempts(attempts)
+        self._attempt_loop.start_attempts(attempts)
 
     def _create_attempts(
-        self, runs: Sequence[ClaimedRun], briefs: Sequence[CachedJobSpec], *, gated: bool
+        self, runs: Sequence[ClaimedRun], job_specs: Sequence[CachedJobSpec], *, gated: bool
     ) -> list[Attempt]:
         """Create an attempt for each run; the heartbeat renews either all of them or none."""
-        policies, by_kind, kinds = self._briefing.policies, self._by_kind, self._kinds
-        tenants = self._briefing.tenants
+        policies, by_kind, kinds = self._job_specs.policies, self._by_kind, self._kinds
+        tenants = self._job_specs.tenants
         is_bound = gated or self._stops_all_for_lease
         attempts = {}
-        for run, job in zip(runs, briefs, strict=True):
+        for run, job in zip(runs, job_specs, strict=True):
             kind = kinds[run.kind_id]
             payload = job.payload if run.payload is None else run.payload
             policy = policies[run.policy_id]
@@ -159,7 +184,7 @@ class AttemptPool:
             attempt.is_gated = gated
             attempt.forbids_overlap = is_bound or job.forbids_overlap
             if run.started_at == run.ready_at:  # claimed early
-                attempt.start_at = self._reached(run.ready_at)
+                attempt.start_at = self._to_monotonic(run.ready_at)
             attempts[run.id] = attempt
         self.running.update(attempts)
         return list(attempts.values())
@@ -182,33 +207,33 @@ class AttemptPool:
                     duration_s=0.0,
                 )
             )
-        self._changed()
+        self._on_change()
 
-    def held_runs(self) -> list[UUID]:
+    def list_held_runs(self) -> list[UUID]:
         """Return the runs that the heartbeat renews. The heartbeat calls this from its thread, so
         each collection is copied in one step: the engine's thread may change it concurrently.
         """
-        unbriefed = [run.id for runs in list(self._loading.values()) for run in runs]
-        return [*unbriefed, *list(self._handed_back), *list(self.running)]
+        loading = [run.id for runs in list(self._loading.values()) for run in runs]
+        return [*loading, *list(self._handed_back), *list(self.running)]
 
     def stop_for_lease(self) -> int:
         """Ask the attempts to stop that must not overlap their successors; return how many. The
         heartbeat calls this from its thread, because the engine may be blocked.
         """
-        found = self._bound_by_lease()
+        found = self._find_bound_by_lease()
         self._stopped_for_lease = tuple(attempt.executor for attempt in found)
         if found:
-            self._stage.stop_attempts(found, StopReason.LEASE)
+            self._attempt_loop.stop_attempts(found, StopReason.LEASE)
         return len(found)
 
     def has_outlived_lease(self) -> bool:
         """Return whether such an attempt, or a thread that it left behind, still runs."""
-        return bool(self._bound_by_lease()) or any(
+        return bool(self._find_bound_by_lease()) or any(
             isinstance(executor, AbandoningExecutor) and executor.abandoned > 0
             for executor in self._stopped_for_lease
         )
 
-    def _bound_by_lease(self) -> list[Attempt]:
+    def _find_bound_by_lease(self) -> list[Attempt]:
         attempts = list(self.running.values())
         return [a for a in attempts if a.forbids_overlap and not a.is_closed]
 
@@ -216,17 +241,17 @@ class AttemptPool:
         """End graph runs here: their steps are separate runs."""
         for attempt in attempts:
             attempt.is_closed = attempt.is_counted = True
-            self._ended.append(build_ended(attempt, GraphExpanded(), duration=0.0))
-        self._changed()
+            self._ended.append(build_ended(attempt, GraphExpanded(), None, 0.0))
+        self._on_change()
 
     def stop_runs(self, run_ids: Iterable[UUID], reason: StopReason) -> None:
         """Ask runs to stop; ignores runs that this worker does not hold."""
         found = [self.running[run_id] for run_id in run_ids if run_id in self.running]
         if found:
-            self._stage.stop_attempts(found, reason)
+            self._attempt_loop.stop_attempts(found, reason)
 
     def stop_all(self, reason: StopReason) -> None:
-        self._stage.stop_attempts(list(self.running.values()), reason)
+        self._attempt_loop.stop_attempts(list(self.running.values()), reason)
 
     def take_ended(self, limit: int) -> list[EndedAttempt]:
         return [self._ended.popleft() for _ in range(min(limit, len(self._ended)))]
@@ -252,7 +277,7 @@ class AttemptPool:
                 if run is not None and run.attempt == ended.attempt:
                     del self._handed_back[ended.run_id]
         if places:
-            self._gates_freed()
+            self._on_gates_freed()
 
     def take_last_output(self, ended: Sequence[EndedAttempt]) -> list[LogPiece]:
         """Return the output of ended attempts that may not be stored yet. Output that is being
@@ -276,8 +301,8 @@ class AttemptPool:
         """Return output and progress that is not stored yet."""
         pieces: list[LogPiece] = []
         reports: list[RunProgress] = []
-        for key in list(self._noted):
-            attempt = self._noted.pop(key)
+        for key in list(self._with_output):
+            attempt = self._with_output.pop(key)
             run = attempt.run
             if attempt.output is not None:
                 room = limit - len(pieces)
@@ -286,7 +311,7 @@ class AttemptPool:
                     LogPiece(run.id, run.attempt, c.seq, c.stream, c.at, c.chunk) for c in chunks
                 ]
                 if len(chunks) == room:
-                    self._noted[key] = attempt
+                    self._with_output[key] = attempt
             progress = attempt.take_progress()
             if progress is not None:
                 reports.append(RunProgress(run.id, run.attempt, *progress))
@@ -300,7 +325,7 @@ class AttemptPool:
 
         The others are handed back and start again elsewhere, which costs them no retry.
         """
-        blocked, culprit = self._stage, self._stage.find_current_attempt()
+        blocked, culprit = self._attempt_loop, self._attempt_loop.find_current_attempt()
         self._emit(LoopBlocked(seconds=silent_s, kind=culprit.kind if culprit else None))
         message = (
             f"handler blocked the event loop for {silent_s:.0f} s; run blocking work in a thread"
@@ -314,43 +339,41 @@ class AttemptPool:
                 outcome = Failed(failure=Failure(type="LoopBlocked", message=message))
             if attempt.span is not None:
                 attempt.span.end(outcome)
-            self._ended.append(build_ended(attempt, outcome, duration=silent_s))
-        self._stage, self._by_kind, self._effects = self._open_loop()
+            self._ended.append(build_ended(attempt, outcome, None, silent_s))
+        self._attempt_loop, self._by_kind, self._effects = self._open_loop()
         blocked.abandon()
-        self._changed()
+        self._on_change()
 
     async def close(self) -> None:
-        if not await asyncio.to_thread(self._stage.close, CLOSE_TIMEOUT_S):
-            self._stage.abandon()
+        if not await asyncio.to_thread(self._attempt_loop.close, CLOSE_TIMEOUT_S):
+            self._attempt_loop.abandon()
 
     def _open_loop(self) -> tuple[AttemptLoop, dict[str, Executor], DatabaseEffects]:
-        kit = self._make_kit(self._add_noted)
-        self._stops_all_for_lease = kit.stops_all_for_lease
-        stage = AttemptLoop(
-            (*kit.executors,),
-            on_close=kit.effects.close,
+        parts = self._make_parts(self._note_output)
+        self._stops_all_for_lease = parts.stops_all_for_lease
+        loop = AttemptLoop(
+            parts.executors,
+            on_close=parts.effects.close,
             on_ended=self._report_ending,
-            lease_validity=kit.lease_validity,
-            breakers=kit.breakers,
-            start_span=kit.start_span,
+            pipeline=parts.pipeline,
         )
-        stage.open()
-        executors: list[Executor] = [GRAPH_KIND_EXECUTOR, *kit.executors]
+        loop.open()
+        executors: list[Executor] = [GRAPH_KIND_EXECUTOR, *parts.executors]
         by_kind = {kind: executor for executor in executors for kind in executor.kinds}
-        return stage, by_kind, kit.effects
+        return loop, by_kind, parts.effects
 
-    def _add_noted(self, attempt: Attempt) -> None:
-        self._noted[id(attempt)] = attempt
+    def _note_output(self, attempt: Attempt) -> None:
+        self._with_output[id(attempt)] = attempt
 
     def _report_ending(self, attempt: Attempt, ended: EndedAttempt, is_stuck: bool) -> None:  # noqa: FBT001 — a callback
         """Queue the ending and wake the engine once. Runs in the attempt loop's thread."""
         self._reported_endings.append((attempt, ended, is_stuck))
-        if not self._is_called:
-            self._is_called = True
-            self._loop.call_soon_threadsafe(self._collect_endings)
+        if not self._is_woken:
+            self._is_woken = True
+            self._engine.call_soon_threadsafe(self._collect_endings)
 
     def _collect_endings(self) -> None:
-        self._is_called = False
+        self._is_woken = False
         while self._reported_endings:
             attempt, ended, is_stuck = self._reported_endings.popleft()
             if not self._free_slot(attempt):
@@ -361,7 +384,7 @@ class AttemptPool:
                 self._emit(
                     AttemptStuck(run_id=attempt.run_id, kind=attempt.kind, attempt=attempt.attempt)
                 )
-        self._changed()
+        self._on_change()
 
     def _free_slot(self, attempt: Attempt) -> bool:
         """Free the attempt's slot, once: a replaced loop may still report its ending."""
@@ -372,17 +395,57 @@ class AttemptPool:
         return True
 
 
-def build_ended(attempt: Attempt, outcome: Outcome, *, duration: float) -> EndedAttempt:
-    run = attempt.run
-    return EndedAttempt(
-        run_id=run.id,
-        attempt=run.attempt,
-        failures=run.failures,
-        kind=attempt.kind,
-        policy=attempt.policy,
-        deadline_at=run.deadline_at,
-        outcome=outcome,
-        result=None,
-        is_recorded=attempt.is_recorded,
-        duration_s=duration,
-    )
+@dataclass(slots=True, kw_only=True)
+class StallMonitor:
+    """Detects that the attempt loop is blocked. A duty of the engine: each pass pings the loop. If
+    the loop has not responded for `limit`, a handler blocks it, and the pool continues with a new
+    loop.
+    """
+
+    pool: AttemptPool
+    clock: ClockSource
+    limit: timedelta
+    _ping: int = 0
+    _since: float = 0.0
+    _pinged: AttemptLoop | None = None
+
+    async def tick(self) -> float:
+        now, loop = self.clock.monotonic(), self.pool.loop
+        if loop is not self._pinged or loop.last_ping == self._ping:
+            self._pinged, self._since = loop, now
+            self._ping += 1
+            loop.ping(self._ping)
+        elif now - self._since > self.limit.total_seconds():
+            self.pool.replace_loop(now - self._since)
+        if self.pool.stuck_attempts >= STUCK_ATTEMPTS_MAX:
+            raise LeaseLost(
+                thing="worker", id=f"{self.pool.stuck_attempts} attempts that never stopped"
+            )
+        return PING_INTERVAL_S
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrainService:
+    """Lets running attempts finish when the worker stops. Attempts that still run after `drain` are
+    asked to stop and handed back to the queue: this costs no retry, and another worker starts them
+    again.
+    """
+
+    pool: AttemptPool
+    clock: AlarmClock
+    drain: timedelta
+    name: str = "draining"
+
+    async def run(self, stop: Halt, /) -> None:
+        await stop.wait()
+        await self._wait(self.drain.total_seconds())
+        if self.pool.busy_slots:
+            self.pool.stop_all(StopReason.DRAIN)
+            # The attempt loop gives up on each attempt when its grace period is over.
+            await self._wait(float("inf"))
+
+    async def _wait(self, seconds: float) -> None:
+        end = self.clock.monotonic() + seconds
+        pulse = Pulse()
+        while self.pool.busy_slots and self.clock.monotonic() < end:
+            await pulse.wait(self.clock, DRAIN_CHECK_INTERVAL_S)

@@ -42,7 +42,7 @@ GUARD_INTERVAL_S: Final = 0.05
 class LeasedAttempts(Protocol):
     """The attempts that the lease covers. Every method is called from the heartbeat's thread."""
 
-    def held_runs(self) -> list[UUID]: ...
+    def list_held_runs(self) -> list[UUID]: ...
     def stop_for_lease(self) -> int: ...
     def has_outlived_lease(self) -> bool: ...
 
@@ -59,33 +59,33 @@ class Heartbeat:
     end_process: Callable[[int], object]
     emit: Emit
     name: str = "heartbeat"
-    _heart: "HeartbeatThread | None" = None
+    _thread: "HeartbeatThread | None" = None
 
     def beat_now(self) -> None:
         """Send a heartbeat now, because a run was asked to cancel."""
-        if self._heart is not None:
-            self._heart.beat_soon()
+        if self._thread is not None:
+            self._thread.beat_soon()
 
     async def run(self, stop: Halt, /) -> None:
         """Send heartbeats until stopped; raises `LeaseLost` when the session has expired."""
-        self._heart = heart = HeartbeatThread(self, asyncio.get_running_loop())
-        heart.start()
+        self._thread = thread = HeartbeatThread(self, asyncio.get_running_loop())
+        thread.start()
         stopping = asyncio.ensure_future(stop.wait())
         try:
-            await asyncio.wait({stopping, heart.lost}, return_when=asyncio.FIRST_COMPLETED)
-            if heart.lost.done():
-                heart.lost.result()
+            await asyncio.wait({stopping, thread.lost}, return_when=asyncio.FIRST_COMPLETED)
+            if thread.lost.done():
+                thread.lost.result()
         finally:
-            self._heart = None
+            self._thread = None
             stopping.cancel()
-            heart.stop()
+            thread.stop()
 
 
 class HeartbeatThread:
     """The thread of the heartbeat, with its own event loop."""
 
     def __init__(self, heartbeat: Heartbeat, engine: asyncio.AbstractEventLoop) -> None:
-        self._vouching = heartbeat
+        self._heartbeat = heartbeat
         self._engine = engine
         self._loop = asyncio.new_event_loop()
         self._requested = asyncio.Event()
@@ -114,49 +114,51 @@ class HeartbeatThread:
             self._loop.close()
 
     async def _main(self) -> None:
-        trust, line = self._vouching.lease_validity, DedicatedConnection(self._vouching.access)
-        trust.renew(time.monotonic())
+        validity, line = self._heartbeat.lease_validity, DedicatedConnection(self._heartbeat.access)
+        validity.renew(time.monotonic())
         self._guard()
         try:
             while not self._stopping:
                 sent = time.monotonic()
                 if await self._beat(line, sent):
-                    trust.renew(sent)
-                    pause = compute_next_renewal(trust.lease, sent=sent, now=time.monotonic())
+                    validity.renew(sent)
+                    pause = compute_next_renewal(validity.lease, sent=sent, now=time.monotonic())
                 else:
-                    pause = min(HEARTBEAT_RETRY_INTERVAL_S, trust.lease.renew_every.total_seconds())
+                    pause = min(
+                        HEARTBEAT_RETRY_INTERVAL_S, validity.lease.renew_every.total_seconds()
+                    )
                 await self._rest(pause)
         finally:
             line.close()
 
     async def _beat(self, line: DedicatedConnection, sent: float) -> bool:
         """Send one heartbeat; return False if the database did not respond in time."""
-        vouching = self._vouching
-        ttl = vouching.lease_validity.lease.ttl
+        heartbeat = self._heartbeat
+        ttl = heartbeat.lease_validity.lease.ttl
         try:
             async with asyncio.timeout(self._limit(line)), line.acquire() as conn:
-                running = vouching.attempts.held_runs()
+                running = heartbeat.attempts.list_held_runs()
                 beat = await sessions.send_heartbeat(
-                    conn, session_id=vouching.session_id, running=running, ttl=ttl
+                    conn, session_id=heartbeat.session_id, running=running, ttl=ttl
                 )
         except StoreUnavailable as error:
-            vouching.lease_validity.note_failure(sent, is_down=error.is_down)
+            heartbeat.lease_validity.note_failure(sent, is_down=error.is_down)
             line.close()
             return False
         except TimeoutError:
-            vouching.lease_validity.note_failure(sent, is_down=False)
+            heartbeat.lease_validity.note_failure(sent, is_down=False)
             line.close()
             return False
-        self._engine.call_soon_threadsafe(vouching.apply_response, beat)
+        self._engine.call_soon_threadsafe(heartbeat.apply_response, beat)
         return True
 
     def _limit(self, line: DedicatedConnection) -> float:
         """Return the time limit of a heartbeat: it must complete before the next one is due.
         Connecting may take longer, because the first of several hosts may not respond.
         """
-        beat = self._vouching.lease_validity.lease.renew_every.total_seconds()
+        beat = self._heartbeat.lease_validity.lease.renew_every.total_seconds()
         return (
-            beat if line.is_open else beat + self._vouching.access.connect_timeout.total_seconds()
+            beat if line.is_open else beat + self._heartbeat.access.connect_timeout.total_seconds()
         )
 
     async def _rest(self, pause: float) -> None:
@@ -169,24 +171,24 @@ class HeartbeatThread:
 
     def _guard(self) -> None:
         """Keep attempts from outliving the lease; repeats beside the heartbeats."""
-        attempts, trust, now = (
-            self._vouching.attempts,
-            self._vouching.lease_validity,
+        attempts, validity, now = (
+            self._heartbeat.attempts,
+            self._heartbeat.lease_validity,
             time.monotonic(),
         )
-        if now < trust.stop_at:
+        if now < validity.stop_at:
             self._is_cut_off = False
         elif not self._is_cut_off:
             self._is_cut_off = True
             event = WorkerIsolated(stopped=attempts.stop_for_lease())
-            self._engine.call_soon_threadsafe(self._vouching.emit, event)
-        if now >= trust.end_at and attempts.has_outlived_lease():
-            self._vouching.emit(LeaseOverrun())
+            self._engine.call_soon_threadsafe(self._heartbeat.emit, event)
+        if now >= validity.end_at and attempts.has_outlived_lease():
+            self._heartbeat.emit(LeaseOverrun())
             child_groups.kill_all()
-            self._vouching.end_process(LEASE_OUTLIVED_EXIT_CODE)
+            self._heartbeat.end_process(LEASE_OUTLIVED_EXIT_CODE)
         if not self._stopping:
             # While heartbeats succeed, the time to stop moves on; nothing to check before it.
-            self._loop.call_later(max(GUARD_INTERVAL_S, trust.stop_at - now), self._guard)
+            self._loop.call_later(max(GUARD_INTERVAL_S, validity.stop_at - now), self._guard)
 
     def _report_loss(self, error: Exception) -> None:
         """Report the error to the engine; if the engine does not react, end the process."""
@@ -202,4 +204,4 @@ class HeartbeatThread:
         except RuntimeError:
             return  # the engine has ended
         if not received.wait(LOST_LEASE_TIMEOUT_S):
-            self._vouching.end_process(LEASE_OUTLIVED_EXIT_CODE)
+            self._heartbeat.end_process(LEASE_OUTLIVED_EXIT_CODE)

@@ -58,25 +58,25 @@ class JobSpecCache:
         nameless = {run.tenant_id for run in runs} - self.tenants.keys()
         if nameless:
             await self._name_tenants(nameless)
-        known, lacking, briefs = self._known, set[JobVersion](), list[CachedJobSpec]()
+        known, lacking, specs = self._known, set[JobVersion](), list[CachedJobSpec]()
         for run in runs:
             if run.job_id == run.id:
                 # A submission carries all its data itself.
-                briefs.append(DELETED_JOB)
+                specs.append(DELETED_JOB)
                 continue
             job = known.get((run.job_id, run.job_version), UNCACHED_JOB)
             if job is UNCACHED_JOB or (job.is_large and run.payload is None):
                 lacking.add((run.job_id, run.job_version))
-            briefs.append(job)
+            specs.append(job)
         if unknown or lacking:
             found = await self._look_up(unknown, lacking)
-            briefs = [
+            specs = [
                 job if job is DELETED_JOB else found.get(version) or known[version]
                 for version, job in zip(
-                    ((run.job_id, run.job_version) for run in runs), briefs, strict=True
+                    ((run.job_id, run.job_version) for run in runs), specs, strict=True
                 )
             ]
-        return briefs
+        return specs
 
     async def _look_up(
         self, unknown: set[int], lacking: set[JobVersion]

@@ -5,8 +5,9 @@ outcome wakes this duty, and every node also scans for completions that were lef
 locks graph runs, consumes their completions, computes the ready steps, writes their runs and the
 new step states, and moves complete graph runs to history, all in one transaction. If the commit
 fails, the completions are still there. So a step starts once, and no completion is lost
-(docs/adr/0018-step-completions.md). step_decisions.py computes what follows; map_steps.py handles steps with
-many members; a graph run that cannot be advanced does not block others (error_tracker.py).
+(docs/adr/0018-step-completions.md). step_decisions.py computes what follows; map_steps.py handles
+steps with many members; a graph run that cannot be advanced does not block others
+(error_tracker.py).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -202,7 +203,7 @@ class GraphAdvancer:
         if not locked:
             return passed
         plans = self._plans_of(locked)
-        locked = self._known(locked, plans)
+        locked = self._keep_known(locked, plans)
         if not locked:
             return passed
         over = [row for row in locked if row.state is None]
@@ -228,7 +229,7 @@ class GraphAdvancer:
         await _write(conn, passes, boards, ended, passed)
         return passed
 
-    def _known(
+    def _keep_known(
         self, locked: list[LockedGraphRun], plans: Mapping[UUID, GraphPlan | UnreadableGraph]
     ) -> list[LockedGraphRun]:
         """Return the graph runs that this version can advance. The others keep their completions

@@ -20,7 +20,7 @@ from rota.core.graphs import (
     restart_step_states,
     step_state_of_run,
 )
-from rota.core.states import DEAD_LETTER_STATES, RunState
+from rota.core.states import RETRYABLE_STATES, RunState
 from rota.core.submissions import check_name, encode_canonical
 from rota.engine.graphs.plans import read_graph_of_run
 from rota.engine.graphs.step_cancellation import count_members
@@ -29,7 +29,6 @@ from rota.store.driver import Connection
 from rota.store.graphs import RequestedGraphRun, StepCompletionRow
 from rota.store.transaction import transaction
 
-RETRYABLE_STATES: Final = DEAD_LETTER_STATES | {RunState.CANCELLED, RunState.EXPIRED}
 RETRY_EVENT: Final = "be retried from its failed steps"
 STEPS_STOPPING: Final = "some of its steps are still stopping; try again when they have ended"
 NESTED_RUN: Final = "it is a step of another graph run; retry that graph run instead"

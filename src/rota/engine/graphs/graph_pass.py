@@ -34,8 +34,8 @@ from rota.store.graphs import (
 )
 
 _STATES: Final = {state.value: state for state in RunState}
-_EMPTY: Final = "{}"
-_NOTHING: Final = GraphScope()
+_EMPTY_JSON_OBJECT: Final = "{}"
+_EMPTY_SCOPE: Final = GraphScope()
 _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 _decode: Final = msgspec.json.decode
 
@@ -50,17 +50,17 @@ class GraphPass:
         "_rounds",
         "_told",
         "board",
+        "checks_all_steps",
         "ended",
         "final",
-        "input",
         "has_members",
+        "input",
         "is_changed",
         "is_whole",
         "locked",
-        "checks_all_steps",
-        "nested",
         "map_completions",
         "map_results",
+        "nested",
         "plan",
         "steps",
     )
@@ -94,14 +94,14 @@ class GraphPass:
     def rounds(self) -> dict[int, int]:
         if self._rounds is None:
             text = self.locked.rounds
-            found = {} if text == _EMPTY else _decode(text)
+            found = {} if text == _EMPTY_JSON_OBJECT else _decode(text)
             self._rounds = {int(step): round_ for step, round_ in found.items()}
         return self._rounds
 
     @property
     def reasons(self) -> dict[str, str]:
         if self._told is None:
-            self._told = {} if self.locked.told == _EMPTY else _decode(self.locked.told)
+            self._told = {} if self.locked.told == _EMPTY_JSON_OBJECT else _decode(self.locked.told)
         return self._told
 
     def step_run_id_of(self, step: int) -> UUID:
@@ -207,7 +207,7 @@ class GraphPass:
     def build_scope(self) -> GraphScope:
         """Return the values that expressions may use; an empty scope without expressions."""
         if not self.plan.uses_input and not self._results and not self.map_results:
-            return _NOTHING
+            return _EMPTY_SCOPE
         given = self.input
         results: dict[int, object] = {}
         errors: dict[int, Any] = {

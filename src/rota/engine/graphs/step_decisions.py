@@ -47,7 +47,7 @@ async def decide_steps(conn: Connection, passes: Sequence[GraphPass]) -> None:
         await _read_values(
             conn,
             {
-                graph_pass: _wanted_results(graph_pass)
+                graph_pass: _find_wanted_results(graph_pass)
                 for graph_pass in work
                 if graph_pass.plan.uses_input
             },
@@ -96,7 +96,7 @@ def _advance(graph_pass: GraphPass) -> GraphAdvance:
     return after
 
 
-def _wanted_results(graph_pass: GraphPass) -> frozenset[int]:
+def _find_wanted_results(graph_pass: GraphPass) -> frozenset[int]:
     board, ended = graph_pass.board, graph_pass.ended
     if graph_pass.checks_all_steps:
         board, ended = record_endings(board, ended), {}

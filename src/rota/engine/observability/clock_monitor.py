@@ -42,7 +42,7 @@ def ignore_outage(_error: StoreUnavailable) -> None:
 
 @dataclass(slots=True, kw_only=True)
 class ClockMonitor:
-    """Calls `on_response` after each response, `on_outage` when there is none."""
+    """Calls `on_response` after each response, `on_outage` without one."""
 
     source: ConnectionSource
     clock: ClockSource

@@ -250,7 +250,8 @@ def _explain_gate(gate: GateStateRow, run: RunSubject) -> Explanation | None:
         return None
     next_at = admit_starts(rate, paid_until=gate.paid_until, wanted=1, now=run.now).next_at
     sentence = (
-        f"The limit of its {where} allows {format_count(rate.count, 'start')} per {to_words(rate.per)}; "
+        f"The limit of its {where} allows {format_count(rate.count, 'start')} "
+        f"per {to_words(rate.per)}; "
         f"the next start is possible at {format_time(next_at)}."
     )
     paced = {"count": rate.count, "per": rate.per, "next_at": next_at}
@@ -302,7 +303,10 @@ def _explain_hold(job: JobSubject) -> Explanation | None:
     if job.event is not None:
         trigger = read_stored_trigger(json.loads(job.event))
         types = " and ".join(trigger.types)
-        sentence = f"The job is waiting for {shorten_text(types)}; `rota events list` shows the events received."
+        sentence = (
+            f"The job is waiting for {shorten_text(types)}; "
+            "`rota events list` shows the events received."
+        )
         return _build("waits_for_event", sentence, types=list(trigger.types))
     return None
 
@@ -347,8 +351,8 @@ def _explain_tick(job: JobSubject) -> Explanation:
     if job.queue_paused_at is not None:
         by = f" by {shorten_text(job.queue_paused_by)}" if job.queue_paused_by else ""
         sentence = (
-            f"The next tick is due at {format_time(at)} and will be skipped if the queue is still paused "
-            f"then; it was paused{by} at {format_time(job.queue_paused_at)}."
+            f"The next tick is due at {format_time(at)} and will be skipped if the queue is still "
+            f"paused then; it was paused{by} at {format_time(job.queue_paused_at)}."
         )
         return _build("queue_paused", sentence, by=job.queue_paused_by, **details)
     return _build("next_tick", f"The next tick is due at {format_time(at)}.", **details)

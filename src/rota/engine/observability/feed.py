@@ -39,7 +39,7 @@ RESUMED_EVENTS_MAX: Final = 500
 _MARGIN: Final = timedelta(seconds=6)
 # Longest wait for an open transaction. It could delay the feed for hours, and the engine commits
 # within seconds or never (store/pool.py).
-_LONGEST: Final = timedelta(seconds=30)
+_TRANSACTION_WAIT_MAX: Final = timedelta(seconds=30)
 _SUM_UP_EVERY: Final = timedelta(seconds=10)
 _SUM_UP: Final = 64
 _SUM_UP_ALL: Final = 1_000_000
@@ -135,12 +135,14 @@ class TransactionMarks:
         """Return the position from which the next look must read."""
         marks = self._marks
         marks.append(horizon)
-        while len(marks) > 1 and marks[1].now <= horizon.now - _LONGEST:
+        while len(marks) > 1 and marks[1].now <= horizon.now - _TRANSACTION_WAIT_MAX:
             marks.popleft()
-        too_long_ago = marks[0].now <= horizon.now - _LONGEST
+        too_long_ago = marks[0].now <= horizon.now - _TRANSACTION_WAIT_MAX
         xid = max(horizon.oldest, marks[0].next) if too_long_ago else horizon.oldest
         before = [mark.now for mark in marks if mark.next <= xid]
-        return FeedPosition(xid, before[-1] - _MARGIN if before else horizon.now - _LONGEST)
+        return FeedPosition(
+            xid, before[-1] - _MARGIN if before else horizon.now - _TRANSACTION_WAIT_MAX
+        )
 
 
 class LiveFeed:

@@ -19,9 +19,9 @@ from rota.core.time.budget import Check
 from rota.core.time.calendars import Calendar
 from rota.core.time.schedule import Schedule
 from rota.core.time.tick_density import DensitySpan, ScheduleGroup, compute_tick_density
-from rota.store import calendars, load_views
+from rota.store import calendars, job_views
 from rota.store.driver import Connection
-from rota.store.load_views import SCHEDULES_MAX, ScheduledJob
+from rota.store.job_views import SCHEDULES_MAX, ScheduledJob
 
 FORECAST_SPAN_MAX: Final = timedelta(days=35)
 FORECAST_BUCKETS_MAX: Final = 10_800
@@ -69,7 +69,7 @@ async def prepare_forecast(
         raise InvalidInput(
             "bucket", span.width, f"too small: at most {FORECAST_BUCKETS_MAX:,} buckets"
         )
-    found = await load_views.read_schedules(conn, tenant_id=tenant_id)
+    found = await job_views.read_schedules(conn, tenant_id=tenant_id)
     known = await calendars.read_calendars(conn, tenant_id=tenant_id)
     return partial(_compute_load, found, span, known)
 

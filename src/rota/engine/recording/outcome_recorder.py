@@ -1,4 +1,4 @@
-"""Stores how attempts ended, in batches.
+"""Stores how attempts ended, and what they write while they run, in batches.
 
 Endings are taken as they arrive: while one batch is being committed the next one accumulates, under
 load for a few milliseconds more. So batches grow with the load, and an idle system does not wait.
@@ -37,7 +37,8 @@ from rota.core.states import RunState
 from rota.runtime.clock import AlarmClock
 from rota.runtime.service import Duty
 from rota.runtime.stop import Halt
-from rota.store import graphs, live_runs, logs
+from rota.store import checkpoints, graphs, live_runs, logs
+from rota.store.checkpoints import RunProgress
 from rota.store.driver import Connection, ConnectionSource
 from rota.store.live_runs import ReturnedAttempt, RunEnding
 from rota.store.logs import LogPiece
@@ -49,6 +50,8 @@ RECORD_INTERVAL_MIN_S: Final = 0.004
 
 # Between retries of the last pass while the database is down.
 RETRY_INTERVAL_S: Final = 0.25
+LOG_BATCH_MAX: Final = 500
+LOG_WRITE_INTERVAL_S: Final = 0.5
 
 _SUCCEEDED: Final = RunState.SUCCEEDED
 NEVER_RAN: Final = (TurnedAway, NewerVersionNeeded)
@@ -90,7 +93,7 @@ class OutcomeRecorder:
         return 0.0
 
     async def store_next(self) -> bool:
-        """Store the next batch; return False if there is none."""
+        """Store the next batch; return False if no ending waits."""
         batch = self.take_ended(RECORD_BATCH_MAX)
         if not batch:
             return False
@@ -313,3 +316,49 @@ class OutcomeRecorderService:
                     return
             except StoreUnavailable:
                 await self.clock.sleep(RETRY_INTERVAL_S)
+
+
+@dataclass(slots=True, kw_only=True)
+class LogWriter:
+    """Stores the output and progress of running attempts.
+
+    Runs about twice a second, in batches; an attempt never waits for it. A batch that could not be
+    stored is stored again. Output that is not stored when a worker dies is lost: a log is not a
+    result.
+    """
+
+    source: ConnectionSource
+    take_output: Callable[[int], tuple[list[LogPiece], list[RunProgress]]]
+    # The batch being stored; the next one is taken only after it was stored.
+    _pieces: list[LogPiece] = field(default_factory=list)
+    _progress: list[RunProgress] = field(default_factory=list)
+
+    async def tick(self) -> float:
+        """Store the next batch; return 0 if there was more than one batch."""
+        if not self._pieces and not self._progress:
+            self._pieces, self._progress = self.take_output(LOG_BATCH_MAX)
+        number = len(self._pieces)
+        if not self._pieces and not self._progress:
+            return LOG_WRITE_INTERVAL_S
+        async with self.source.acquire() as conn:
+            if self._pieces:
+                await logs.append_pieces(conn, self._pieces)
+                self._pieces = []
+            if self._progress:
+                await checkpoints.save_progress(conn, self._progress)
+                self._progress = []
+        return 0.0 if number >= LOG_BATCH_MAX else LOG_WRITE_INTERVAL_S
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogWriterService:
+    """The log-writing duty, with a last pass over the remaining output when it stops."""
+
+    duty: Duty
+    writer: LogWriter
+    name: str = "log writing"
+
+    async def run(self, stop: Halt, /) -> None:
+        await self.duty.run(stop)
+        while await self.writer.tick() == 0.0:
+            pass

@@ -8,29 +8,36 @@ holds recent decisions for a moment, because a read that was already under way s
 cursors.
 
 A shard is complete up to its horizon: every tick up to it is in the wheel or was decided. Schedules
-are evaluated here, ahead of the moment of firing; a faulty schedule is added to `faults`.
+are evaluated here, ahead of the moment of firing. A schedule that cannot be parsed or does not
+advance, and a tick that the database rejects, are added to `faults`; their jobs are quarantined, so
+that they do not stop the others (F08).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple, Self
 from uuid import UUID
 
 from rota.core.errors import NewerDocument, RotaError, SearchTooLong
 from rota.core.ids import derive_tick_run_id
+from rota.core.log_events import Emit, JobQuarantined, JobSetAside
 from rota.core.overlap import Overlap
 from rota.core.time.budget import SearchBudget
 from rota.core.time.planning import PlannedTick
 from rota.core.timing_wheel import TimingWheel
-from rota.engine.scheduling.due_submissions import DueSubmissions
 from rota.engine.scheduling.schedule_cache import SCHEDULE_FAULTS, ScheduleCache, cache_value
 from rota.store.cursors import BEFORE_ALL_TICKS, DueTick, TickFiring
-from rota.store.submissions import DueShard
+from rota.store.driver import Connection
+from rota.store.jobs import quarantine_job
+from rota.store.submissions import DueShard, MovedSubmissions
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 FAR_FUTURE: Final = datetime(9999, 1, 1, tzinfo=UTC)
 # Finer than the event loop can wake up.
 WHEEL_UNIT: Final = timedelta(microseconds=100)
+REASON_LENGTH_MAX: Final = 1000
 KNOWN_OVERLAPS: Final = frozenset(policy.value for policy in Overlap)
 
 # The catch-up ticks that a job still has to run, then its first regular tick or None if the
@@ -59,6 +66,48 @@ class ScheduleFault(NamedTuple):
         """Build a fault. Errors that are not Rota's are shown with their type."""
         is_rota_error = isinstance(error, RotaError)
         return cls(due, str(error) if is_rota_error else repr(error))
+
+
+@dataclass(slots=True)
+class DueSubmissions:
+    """The shards of one tick firer that have submissions to move, by the next due time.
+
+    The tick reader reports what the database has. The tick firer takes the shards with due
+    submissions, moves these into the hot table and reports when the next are due. The state in
+    memory decides nothing: a time that is too early costs a statement that moves nothing, and the
+    next read finds what was missed.
+    """
+
+    _next: dict[int, datetime] = field(default_factory=dict)
+
+    def note_due(self, found: Iterable[DueShard]) -> bool:
+        """Note when shards have submissions due; return whether one is sooner than all before."""
+        soonest = self.soonest
+        for shard, due_at in found:
+            known = self._next.get(shard)
+            if known is None or due_at < known:
+                self._next[shard] = due_at
+        return self.soonest is not None and (soonest is None or self.soonest < soonest)
+
+    def take_due_shards(self, until: datetime, held: Collection[int]) -> list[int]:
+        """Return the held shards with submissions due by `until`, and forget their times: reports
+        after this call are new.
+        """
+        due = [shard for shard, due_at in self._next.items() if due_at <= until]
+        for shard in due:
+            del self._next[shard]
+        return [shard for shard in due if shard in held]
+
+    @property
+    def soonest(self) -> datetime | None:
+        return min(self._next.values(), default=None)
+
+    def seconds_until_due(self, now: datetime, *, max_seconds: float) -> float:
+        """Return the seconds until a submission may be due."""
+        soonest = self.soonest
+        if soonest is None:
+            return max_seconds
+        return max(0.0, min(max_seconds, (soonest - now).total_seconds()))
 
 
 class Agenda:
@@ -244,7 +293,7 @@ def build_entry(
     if rule.schedule.follows_end:
         return TickEntry(TickFiring(due, run_id, None, None), BEFORE_ALL_TICKS)
     planned = schedule_cache.find_next_tick(due, budget)
-    late_at = (due.tick_at if rule.is_paced else due.fire_at) + rule.tolerance
+    late_at = rule.schedule.misfire.compute_late_at(due.tick_at, due.fire_at)
     if planned is None:
         return TickEntry(
             TickFiring(due, run_id, None, None), FAR_FUTURE if rule.always_runs else late_at
@@ -263,3 +312,36 @@ def build_catch_up_entry(due: DueTick, remaining: RemainingTicks) -> TickEntry:
     return TickEntry(
         TickFiring(due, run_id, following.tick.at, following.due_at), FAR_FUTURE, remaining
     )
+
+
+def find_next_due(moved: MovedSubmissions, *, per_shard: int, now: datetime) -> list[DueShard]:
+    """Return when the shards of a move are due again. A shard that reached the limit of the move
+    may have more that are due already.
+    """
+    counts = Counter(moved.of_shards or ())
+    return [
+        DueShard(shard, now if counts[shard] >= per_shard else due_at or now)
+        for shard, due_at in zip(moved.shards or (), moved.next_due_ats or (), strict=True)
+        if due_at is not None or counts[shard] >= per_shard
+    ]
+
+
+def report_newer_documents(agenda: Agenda, *, emit: Emit) -> None:
+    """Report the jobs that wait for a newer version. They are not quarantined: they stay unchanged
+    until a scheduler of a version that can read them holds their shard
+    (docs/adr/0033-stored-documents.md).
+    """
+    for due, reason in agenda.take_newer_faults():
+        emit(JobSetAside(job_id=due.job_id, reason=reason[:REASON_LENGTH_MAX]))
+
+
+async def quarantine_jobs(conn: Connection, faults: Iterable[ScheduleFault], *, emit: Emit) -> None:
+    """Quarantine each of these jobs with its reason. A job that was edited since is left alone.
+
+    A quarantined job keeps its cursor, is held with the reason, and an event reports it. It does
+    not fire until a user resumes it.
+    """
+    for due, fault in faults:
+        reason = fault[:REASON_LENGTH_MAX]
+        if await quarantine_job(conn, job_id=due.job_id, version=due.version, reason=reason):
+            emit(JobQuarantined(job_id=due.job_id, reason=reason))

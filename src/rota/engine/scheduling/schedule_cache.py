@@ -6,16 +6,22 @@ computation. Two things depend on the job and cannot be shared: a cron `H` and t
 seed is the job id as text. A schedule with either is parsed for each job. Every cache here is
 bounded; a dropped entry is read again.
 
-The calendars that schedules reference are cached here too, under tenant-qualified names.
-calendar_refresher.py loads them and decides when to refresh. A schedule whose calendar does not
-exist is faulty; its error does not name calendars of other tenants.
+The calendars that schedules reference are cached here too, under tenant-qualified names. A schedule
+whose calendar does not exist is faulty; its error does not name calendars of other tenants. Two
+paths refresh calendars (S15). The tick reader refreshes the calendars of the cursors it has just
+read. A transaction that replaces a calendar also moves the cursors of its jobs and raises their
+versions; so a cursor that shows the change is never followed by an old calendar, and an entry
+computed with the old calendar is refused when it fires. A duty refreshes all cached calendars every
+few seconds and when jobs have changed, for changes that moved no cursor. Only calendars that a
+cached schedule references are read; without any, no query is sent.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from datetime import datetime, timedelta
-from typing import Final, NamedTuple, Self, TypeVar
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, NamedTuple, TypeVar
 from uuid import UUID
 
 from rota.contract.schedule import read_stored_schedule
@@ -23,15 +29,18 @@ from rota.core.errors import InvalidInput, InvalidSchedule
 from rota.core.time import planning
 from rota.core.time.budget import SearchBudget
 from rota.core.time.calendars import Calendar
+from rota.core.time.misfire import always_runs_late
 from rota.core.time.planning import PlannedTick
-from rota.core.time.policies import CatchUp
 from rota.core.time.schedule import Schedule
+from rota.store import calendars
 from rota.store.calendars import StoredCalendar
 from rota.store.cursors import DueTick
+from rota.store.driver import Connection, ConnectionSource
 
 K = TypeVar("K")
 V = TypeVar("V")
 
+CALENDAR_REFRESH_INTERVAL_S: Final = 5.0
 CACHE_ENTRIES_MAX: Final = 50_000
 # Search steps (core/time/budget.py) for one search on the scheduler's event loop: less than 1 ms.
 LOOP_STEPS_MAX: Final = 100
@@ -43,29 +52,12 @@ SCHEDULE_FAULTS: Final = (InvalidInput, ArithmeticError, LookupError, TypeError,
 
 
 class CachedSchedule(NamedTuple):
-    """A parsed schedule, and when its ticks can be fired directly.
-
-    A tick counts as on time within `tolerance`. A tick that `always_runs` runs however late, as
-    long as it is the only one due. With paced catch-up every tick is postponed in turn, so lateness
-    counts from the tick's own time.
+    """A parsed schedule. A tick that `always_runs` runs however late, as long as it is the only one
+    due.
     """
 
     schedule: Schedule
-    tolerance: timedelta
     always_runs: bool
-    is_paced: bool
-
-    @classmethod
-    def from_schedule(cls, schedule: Schedule) -> Self:
-        misfire = schedule.misfire
-        deadline, paced = misfire.start_deadline, misfire.pace is not None
-        may_be_dropped = misfire.on_outage is CatchUp.SKIP or deadline is not None
-        return cls(
-            schedule=schedule,
-            tolerance=misfire.late_after if deadline is None else min(misfire.late_after, deadline),
-            always_runs=not (may_be_dropped or paced or schedule.calendars),
-            is_paced=paced,
-        )
 
 
 class CachedCalendars(dict[str, Calendar]):
@@ -169,7 +161,7 @@ class ScheduleCache:
                 "schedule", schedule_id, "expected the number of a stored schedule"
             )
         schedule = read_stored_schedule(json.loads(body), seed=str(job_id))
-        parsed = CachedSchedule.from_schedule(schedule)
+        parsed = CachedSchedule(schedule, always_runs_late(schedule))
         if schedule.depends_on_seed:
             return cache_value(self._own, (schedule_id, job_id), parsed)
         return cache_value(self._shared, schedule_id, parsed)
@@ -225,3 +217,35 @@ def cache_value(cache: dict[K, V], key: K, value: V) -> V:
             cache.pop(next(iter(cache)), None)
     cache[key] = value
     return value
+
+
+async def refresh_calendars(
+    conn: Connection, schedule_cache: ScheduleCache, names: Collection[str]
+) -> None:
+    """Refresh these calendars in the cache."""
+    schedule_cache.update_calendars(
+        names, await calendars.read_current(conn, schedule_cache.get_known_calendars(names))
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class CalendarRefresher:
+    """Refreshes all cached calendars, as a background duty."""
+
+    source: ConnectionSource
+    schedule_cache: ScheduleCache
+
+    async def tick(self) -> float:
+        names = self.schedule_cache.list_calendars()
+        if not names:
+            return CALENDAR_REFRESH_INTERVAL_S
+        edition = self.schedule_cache.revision
+        async with self.source.acquire() as conn:
+            found = await calendars.read_current(
+                conn, self.schedule_cache.get_known_calendars(names)
+            )
+        if edition != self.schedule_cache.revision:
+            # The tick reader has refreshed since, perhaps with newer calendars.
+            return 0.0
+        self.schedule_cache.update_calendars(names, found)
+        return CALENDAR_REFRESH_INTERVAL_S

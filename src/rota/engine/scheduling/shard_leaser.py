@@ -14,7 +14,7 @@ by the database's clock in any case, but beyond `CLOCK_OFFSET_LIMIT` the schedul
 (F05). The process's clock monitor warns about it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
@@ -22,10 +22,9 @@ from uuid import UUID
 
 from rota.core.clock import CLOCK_OFFSET_LIMIT, ClockSource, compute_clock_offset
 from rota.core.errors import LeaseLost, StoreUnavailable
-from rota.core.lease import compute_next_renewal
+from rota.core.lease import Lease, compute_next_renewal, may_act
 from rota.core.log_events import Emit, SessionOpened, ShardsMoved
 from rota.core.shard import compute_share, plan_shards
-from rota.engine.scheduling.held_shards import NO_OWNER, HeldShards
 from rota.runtime.clock_offset import ClockOffset
 from rota.runtime.service import Duty
 from rota.runtime.stop import Halt
@@ -36,11 +35,46 @@ from rota.store.server_check import read_database_time
 from rota.store.sessions import NewSession, SessionRole
 from rota.store.shards import Shard
 
+NO_OWNER: Final = UUID(int=0)
 # Rest while others still hold shards above their share; they release them at their next pass.
 SHORTAGE_REST_S: Final = 0.5
 # Added to the expiry of another scheduler's lease, so that it has expired for certain.
 EXPIRY_MARGIN: Final = timedelta(milliseconds=10)
 LEASING_REST_MIN_S: Final = 0.05
+
+
+@dataclass(slots=True, kw_only=True)
+class HeldShards:
+    """The shards that this scheduler holds, and how long it may act on them.
+
+    The shard leaser writes it; the other duties of the process read it. The lease counts on the
+    monotonic clock from when the last successful renewal was *sent* (core/lease.py). This only
+    saves useless work: the epoch in the database prevents a scheduler from firing with a lost
+    lease.
+    """
+
+    lease: Lease
+    ownership: ShardOwnership = field(
+        default_factory=lambda: ShardOwnership(owner=NO_OWNER, epochs={})
+    )
+    renewal_sent_at: float = float("-inf")
+
+    @property
+    def epochs(self) -> Mapping[int, int]:
+        return self.ownership.epochs
+
+    def may_act(self, now: float) -> bool:
+        return bool(self.epochs) and may_act(self.lease, sent=self.renewal_sent_at, now=now)
+
+    def confirm(self, ownership: ShardOwnership, *, sent: float) -> None:
+        """Store what the database confirmed, and when the request was sent."""
+        self.ownership = ownership
+        self.renewal_sent_at = sent
+
+    def drop_shards(self, shards: Mapping[int, object] | frozenset[int]) -> None:
+        """Stop acting on these shards."""
+        kept = {shard: epoch for shard, epoch in self.epochs.items() if shard not in shards}
+        self.ownership = ShardOwnership(owner=self.ownership.owner, epochs=kept)
 
 
 @dataclass(slots=True, kw_only=True)

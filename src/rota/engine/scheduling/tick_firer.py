@@ -26,11 +26,17 @@ from uuid import UUID
 from rota.core.clock import ClockSource
 from rota.core.errors import IllegalMove, StoreFailed
 from rota.core.log_events import Emit, TicksFired, TicksRejected
-from rota.engine.scheduling.agenda import Agenda, ScheduleFault, TickEntry
-from rota.engine.scheduling.due_submissions import find_next_due
-from rota.engine.scheduling.held_shards import HeldShards
+from rota.core.time.tick import FIRE_AHEAD
+from rota.engine.scheduling.agenda import (
+    Agenda,
+    ScheduleFault,
+    TickEntry,
+    find_next_due,
+    quarantine_jobs,
+    report_newer_documents,
+)
 from rota.engine.scheduling.misfire_handler import MisfireHandler
-from rota.engine.scheduling.quarantine import quarantine_jobs, report_newer_documents
+from rota.engine.scheduling.shard_leaser import HeldShards
 from rota.runtime.clock_offset import ClockOffset
 from rota.store import cursors, submissions
 from rota.store.cursors import DecidedTick, ShardOwnership, TickFiring
@@ -39,7 +45,6 @@ from rota.store.driver import Connection, ConnectionSource
 # Called with the queues in which runs are now waiting.
 NotifyQueues = Callable[[frozenset[int]], object]
 # Ticks due within `FIRE_AHEAD` are decided together, `WAKE_AHEAD` before the first of them is due.
-FIRE_AHEAD: Final = timedelta(milliseconds=12)
 WAKE_AHEAD: Final = timedelta(milliseconds=8)
 
 NO_DELAY: Final = timedelta(0)

@@ -6,7 +6,7 @@ horizon and is read from its beginning. The *poll* reads what is due now or with
 not; it finds jobs that were created or edited after their time had been read ahead, and anything
 that was lost. *Hurry* reads the whole window again when a hint asks for it.
 
-Each pass also reads when the next submission of each shard is due (due_submissions.py).
+Each pass also reads when the next submission of each shard is due (agenda.py).
 
 Schedules are parsed and their following ticks computed here, ahead of the moment of firing. Long
 searches run in a thread, a few in each pass.
@@ -23,11 +23,19 @@ from rota.core.clock import ClockSource
 from rota.core.log_events import Emit
 from rota.core.time.budget import NEXT_TICK_STEPS_MAX, SearchBudget
 from rota.core.time.schedule import MICROSECOND
-from rota.engine.scheduling.agenda import Agenda, TickEntry, build_entry
-from rota.engine.scheduling.calendar_refresher import refresh_calendars
-from rota.engine.scheduling.held_shards import HeldShards
-from rota.engine.scheduling.quarantine import quarantine_jobs, report_newer_documents
-from rota.engine.scheduling.schedule_cache import SCHEDULE_FAULTS, ScheduleCache
+from rota.engine.scheduling.agenda import (
+    Agenda,
+    TickEntry,
+    build_entry,
+    quarantine_jobs,
+    report_newer_documents,
+)
+from rota.engine.scheduling.schedule_cache import (
+    SCHEDULE_FAULTS,
+    ScheduleCache,
+    refresh_calendars,
+)
+from rota.engine.scheduling.shard_leaser import HeldShards
 from rota.runtime.clock_offset import ClockOffset
 from rota.runtime.pulse import Pulse
 from rota.store import cursors, interning, submissions
@@ -143,7 +151,7 @@ class TickReader:
                 del agenda.horizons[shard]
 
     @property
-    def _rulebook(self) -> ScheduleCache:
+    def _schedule_cache(self) -> ScheduleCache:
         """Return the schedule cache, which all agendas share."""
         return self.agendas[0].schedule_cache
 
@@ -205,12 +213,12 @@ class TickReader:
 
     async def _take_in(self, conn: Connection, rows: Sequence[DueTick]) -> None:
         news = [row for row in rows if self._agenda_of(row.shard).is_new(row)]
-        missing = self._rulebook.find_missing_schedules(news)
+        missing = self._schedule_cache.find_missing_schedules(news)
         if missing:
-            self._rulebook.add_schedules(await interning.read_schedules(conn, list(missing)))
-        calendar_names = self._rulebook.find_calendars(news)
+            self._schedule_cache.add_schedules(await interning.read_schedules(conn, list(missing)))
+        calendar_names = self._schedule_cache.find_calendars(news)
         if calendar_names:
-            await refresh_calendars(conn, self._rulebook, calendar_names)
+            await refresh_calendars(conn, self._schedule_cache, calendar_names)
         for start in range(0, len(news), YIELD_AFTER_ROWS):
             for row in news[start : start + YIELD_AFTER_ROWS]:
                 self._agenda_of(row.shard).add_cursor(row)
@@ -218,10 +226,10 @@ class TickReader:
 
 
 def _prepare_or_fault(
-    due: DueTick, rulebook: ScheduleCache, budget: SearchBudget
+    due: DueTick, schedule_cache: ScheduleCache, budget: SearchBudget
 ) -> TickEntry | Exception:
     try:
-        return build_entry(due, rulebook, budget)
+        return build_entry(due, schedule_cache, budget)
     except SCHEDULE_FAULTS as error:
         return error
 

@@ -1,8 +1,8 @@
 """Runs a bulk action in two steps: a dry run that counts, then a call bounded by that count (E10).
 
-core/bulk_operations.py defines the token and the filter. The callers (run_cancellation.py, requeue.py) change
-the chosen runs. Each call is one bounded batch; while runs are left, its result has the token for
-the next call.
+core/bulk_operations.py defines the token and the filter. The callers (run_cancellation.py,
+requeue.py) change the chosen runs. Each call is one bounded batch; while runs are left, its result
+has the token for the next call.
 """
 
 from collections.abc import Awaitable, Sequence

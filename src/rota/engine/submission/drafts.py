@@ -49,9 +49,11 @@ from rota.core.time.schedule import (
     Schedule,
 )
 from rota.core.time.tick import Tick
-from rota.engine.submission.calendar_references import render_shared_schedule
-from rota.engine.submission.graph_jobs import render_graph
-from rota.engine.submission.guarantees import exactly_once_kinds
+from rota.engine.submission.definition_references import (
+    exactly_once_kinds,
+    render_graph,
+    render_shared_schedule,
+)
 from rota.store.gates import NewGate
 
 # Steps of search (core/time/budget.py) for all jobs of one batch: about 2 s.
@@ -289,8 +291,7 @@ class Drafter:
         )
         self._budget.spend(budget.spent)
         table = Timetable(schedule, encode_canonical(write_schedule(schedule)), first)
-        # Jitter and the H of cron depend on the job.
-        if schedule.jitter is None and "h" not in str(document.get("cron")).lower():
+        if not schedule.depends_on_seed:
             self._read[cache_key] = table
         return table
 

@@ -21,7 +21,7 @@ from rota.core.submissions import JobSpec, RunSpec, encode_canonical
 from rota.core.tenancy import ServedTenants
 from rota.engine.submission.job_submission import submit_jobs
 from rota.engine.submission.run_triggers import submit_runs
-from rota.store import external_runs, job_views, live_runs, logs, sessions
+from rota.store import job_views, live_runs, logs, sessions
 from rota.store.driver import Connection
 from rota.store.live_runs import RunEnding
 from rota.store.logs import LogPiece
@@ -84,7 +84,7 @@ async def start_external_run(
     await sessions.open_session(conn, session, ttl=EXTERNAL_LEASE)
     spec = RunSpec(job_id=job_id, payload=process.payload)
     (run_id,) = await submit_runs(conn, [spec], now=now, new_id=new_id)
-    await external_runs.take_run(conn, run_id=run_id, session_id=session.id)
+    await live_runs.take_external_run(conn, run_id=run_id, session_id=session.id)
     return StartedExternalRun(job_id, run_id, session.id)
 
 
@@ -142,7 +142,9 @@ async def finish_external_run(
 async def _store_output(conn: Connection, report: ExternalReport, now: datetime) -> None:
     if not report.output:
         return
-    attempt = await external_runs.lock_run(conn, run_id=report.run_id, session_id=report.session_id)
+    attempt = await live_runs.lock_external_run(
+        conn, run_id=report.run_id, session_id=report.session_id
+    )
     pieces = [
         LogPiece(report.run_id, attempt, line.seq, line.stream.value, now, line.text.encode())
         for line in report.output

@@ -9,15 +9,16 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from rota.core.quotas import Quotas
-from rota.engine.submission.drafts import CheckedJob
-from rota.engine.submission.graph_jobs import collect_graph_names, intern_graphs
-from rota.engine.submission.name_interning import (
+from rota.engine.submission.definition_references import (
     KIND_NAMES,
     NameKind,
     NameOwner,
+    collect_graph_names,
+    intern_graphs,
     intern_names,
     intern_queues,
 )
+from rota.engine.submission.drafts import CheckedJob
 from rota.engine.submission.quotas import read_quotas
 from rota.store import interning
 from rota.store.driver import Connection

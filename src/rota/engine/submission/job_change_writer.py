@@ -18,12 +18,12 @@ from rota.engine.submission.overlap_decision import (
     build_tick_run,
     create_runs_with_overlap,
     put_tick_gates,
-    read_job_policy,
 )
 from rota.engine.submission.tick_settlement import SettledTicks
 from rota.store import jobs
 from rota.store.driver import Connection
 from rota.store.jobs import JobChange, JobCursor, StoredJob
+from rota.store.run_templates import read_job_policy
 
 NO_SETTLED_TICKS: Final = SettledTicks()
 
@@ -45,7 +45,7 @@ def keep_definition(job: StoredJob, cursor: JobCursor | None, *, state: JobState
         guarantee=job.guarantee,
         schedule=job.schedule,
         payload=job.payload,
-        deadline=read_job_policy(job).deadline,
+        deadline=read_job_policy(job.policy).deadline,
         cursor=cursor,
     )
 

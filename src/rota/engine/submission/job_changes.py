@@ -23,7 +23,7 @@ from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.policy import Policy
 from rota.core.priority import parse_priority
 from rota.core.secret_references import encode_payload
-from rota.core.states import JobEvent, JobState, advance_job
+from rota.core.states import HELD_JOB_STATES, JobEvent, JobState, advance_job
 from rota.core.submissions import (
     check_labels,
     check_limits,
@@ -38,22 +38,23 @@ from rota.core.time.pause_segments import Resumption
 from rota.core.time.planning import NO_CALENDARS
 from rota.core.time.policies import CatchUp
 from rota.core.time.schedule import Immediate, Schedule
-from rota.engine.submission.calendar_references import lock_calendars, render_shared_schedule
+from rota.engine.submission.definition_references import (
+    KIND_NAMES,
+    NameOwner,
+    edit_graph,
+    intern_graph_names,
+    intern_name,
+    intern_queues,
+    lock_calendars,
+    refuse_incapable_edit,
+    render_shared_schedule,
+)
 from rota.engine.submission.drafts import fires_once, is_costly_schedule, limits_text, policy_text
-from rota.engine.submission.graph_jobs import edit_graph
-from rota.engine.submission.guarantees import refuse_incapable_edit
 from rota.engine.submission.job_change_writer import (
     ChangedJob,
     has_changed,
     keep_definition,
     write_change,
-)
-from rota.engine.submission.name_interning import (
-    KIND_NAMES,
-    NameOwner,
-    intern_graph_names,
-    intern_name,
-    intern_queues,
 )
 from rota.engine.submission.quotas import check_schedule_quotas, read_quotas
 from rota.engine.submission.tick_settlement import (
@@ -71,7 +72,7 @@ from rota.engine.submission.tick_settlement import (
     settle_resume,
 )
 from rota.store import calendars as stored_calendars
-from rota.store import interning, job_backlogs, jobs, live_runs
+from rota.store import interning, jobs, live_runs
 from rota.store.driver import Connection
 from rota.store.jobs import JobCursor, JobDescription, StoredJob
 from rota.store.transaction import transaction
@@ -82,7 +83,6 @@ class Keep(Enum):
 
 
 KEEP: Final = Keep.KEEP
-HELD_JOB_STATES: Final = frozenset({JobState.PAUSED, JobState.QUARANTINED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +173,7 @@ async def resume_job(
         if job.state not in HELD_JOB_STATES:
             raise IllegalMove("job", job.state.value, "resume", sorted(HELD_JOB_STATES))
         cursor, schedule = await jobs.lock_cursor(conn, job_id), read_job_schedule(job)
-        text = await job_backlogs.read_stretches(conn, job_id)
+        text = await jobs.read_stretches(conn, job_id)
         stretches = read_stretches(text, job, cursor)
         has_ticks = schedule is not None and schedule.has_ticks
         if cursor is None and not stretches:
@@ -193,7 +193,7 @@ async def resume_job(
             follow = partial(compute_next_cursor, schedule, cursor, decision, now, calendars)
             following = await compute_ticks([schedule], follow)
         if text is not None:
-            await job_backlogs.store_stretches(conn, job_id, None)
+            await jobs.store_stretches(conn, job_id, None)
         state = JobState.FINISHED if following is None and has_ticks else JobState.ACTIVE
         return await write_change(
             conn, job, keep_definition(job, following, state=state), SettledTicks(decision)
@@ -229,7 +229,7 @@ async def edit_job(
         after, described = await _adjust_job(conn, job, changes), _describe_edit(changes)
         change, settled = keep_definition(job, cursor, state=job.state), SettledTicks()
         if changes.payload is not KEEP:
-            await job_backlogs.pin_payload(conn, job)
+            await jobs.pin_payload(conn, job)
             change = replace(change, payload=payload)
         if changes.policy is not KEEP:
             change = replace(
@@ -280,11 +280,11 @@ async def _begin_schedule(
         return settled, await _first_cursor(conn, job, new, start, made)
     if cursor is not None and new is not None and has_same_ticks(job, new):
         return SettledTicks(), cursor._replace(schedule_id=await _intern_schedule(conn, job, new))
-    text = await job_backlogs.read_stretches(conn, job.id)
+    text = await jobs.read_stretches(conn, job.id)
     before = read_stretches(text, job, cursor)
     keep = partial(keep_stretches, job, cursor, before, now, calendars)
     kept = await compute_ticks([stretch.schedule for stretch in before], keep)
-    await job_backlogs.store_stretches(conn, job.id, render_stretches(kept.stretches))
+    await jobs.store_stretches(conn, job.id, render_stretches(kept.stretches))
     return SettledTicks(kept.decision), await _first_cursor(conn, job, new, start, 0)
 
 

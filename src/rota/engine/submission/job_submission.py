@@ -20,7 +20,7 @@ from rota.core.states import JobState
 from rota.core.submissions import JobSpec, SpecVariant, index_errors, prefix_errors
 from rota.core.time.calendars import Calendar
 from rota.core.time.planning import NO_CALENDARS
-from rota.engine.submission.calendar_references import lock_calendars
+from rota.engine.submission.definition_references import lock_calendars, refuse_incapable_kinds
 from rota.engine.submission.drafts import (
     NO_LABELS,
     UNKNOWN_ORIGIN,
@@ -30,7 +30,6 @@ from rota.engine.submission.drafts import (
     build_gates,
     is_costly_schedule,
 )
-from rota.engine.submission.guarantees import refuse_incapable_kinds
 from rota.engine.submission.id_cache import IdCache, InternedIds, intern_drafts
 from rota.engine.submission.quotas import (
     NO_QUOTAS,
@@ -44,6 +43,7 @@ from rota.store.driver import Connection
 from rota.store.gates import NewGate
 from rota.store.jobs import NewJob
 from rota.store.live_runs import NewRun
+from rota.store.run_templates import RunTemplate
 from rota.store.submissions import NewSubmissions, SubmissionModel
 from rota.store.threads import compute_in_thread
 from rota.store.transaction import join_transaction
@@ -138,7 +138,7 @@ async def submit_drafts(
         await refuse_incapable_kinds(conn, _exactly_once(drafts_in))
         ids = await intern_drafts(conn, drafts_in, id_cache or IdCache())
         found = await _find_holders(conn, drafts_in, keys, ids, now) if keys else {}
-        wanted = _wanted_gates(drafts_in, found, ids)
+        wanted = _list_gates(drafts_in, found, ids)
         drafts = [draft for draft in drafts_in if draft.id not in found] if found else drafts_in
         await _check_quotas(conn, drafts, ids, now)
         await _hold_calendars(conn, drafts, ids, calendars)
@@ -295,7 +295,7 @@ async def _hold_calendars(
         await lock_calendars(conn, tenant_id, mine, known)
 
 
-def _wanted_gates(
+def _list_gates(
     drafts: Sequence[CheckedJob], found: Mapping[UUID, SubmittedJob], ids: InternedIds
 ) -> dict[UUID, list[NewGate]]:
     """Return the gates of each draft that has any."""
@@ -360,21 +360,19 @@ def _first_run(
     draft: CheckedJob, ids: InternedIds, passing: tuple[int, ...], now: datetime
 ) -> NewRun:
     spec = draft.spec
-    deadline = spec.policy.deadline
-    return NewRun(
-        id=derive_tick_run_id(draft.id, now),
+    template = RunTemplate(
         job_id=draft.id,
-        scheduled_at=now,
-        due_at=now,
-        deadline_at=None if deadline is None else now + deadline,
         tenant_id=ids.tenants[spec.tenant],
         queue_id=ids.queues[spec.queue],
         kind_id=ids.kinds[spec.kind],
         policy_id=ids.policies[draft.policy_text],
+        job_version=1,
+        trigger="api",
         priority=spec.priority,
         guarantee=spec.policy.guarantee,
-        gates=passing,
+        deadline=spec.policy.deadline,
     )
+    return template.build_run(derive_tick_run_id(draft.id, now), due_at=now, gates=passing)
 
 
 def _exactly_once(drafts: Sequence[CheckedJob]) -> list[ExactlyOnceRequest]:

@@ -4,6 +4,11 @@
 with all jobs locked, refuses if a job differs from the plan that the user approved, and writes the
 whole file or nothing in one transaction. sdk/jobs_as_code reads files; the caller writes the audit
 log.
+
+A stored job and a declared job are rendered with the field names of a manifest file, and
+core/manifest/differences.py compares the two. A calendar belongs to the tenant and not to a
+project: jobs of other projects may use it, so a manifest never deletes one. Jobs are rescheduled in
+the transaction that writes their calendar.
 """
 
 import asyncio
@@ -13,16 +18,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from rota.contract.calendar import write_calendar
 from rota.contract.declared_schedule import resolve_declared_schedule
-from rota.core.errors import Conflict, InvalidInput
+from rota.contract.graph import read_graph
+from rota.contract.job import POLICY_FIELDS
+from rota.contract.job_values import OWN_FIELDS, read_row_values, read_spec_values
+from rota.contract.policy import read_stored_policy, write_policy
+from rota.contract.schedule import read_stored_schedule, write_schedule
+from rota.core.errors import Conflict, InvalidInput, NotFound
+from rota.core.graphs import to_plain_graph
 from rota.core.guarantees import ExactlyOnceRequest
 from rota.core.manifest.declaration import PROJECT_LABEL, JobManifest, ManifestJob
 from rota.core.manifest.differences import Difference, find_differences
-from rota.core.manifest.timetable import depends_on_id, find_existing_starts, find_next_starts
-from rota.core.states import JobState
+from rota.core.manifest.timetable import find_existing_starts, find_next_starts
+from rota.core.states import HELD_JOB_STATES, JobState
 from rota.core.submissions import JobSpec, prefix_errors
 from rota.core.time import moments
 from rota.core.time.budget import Check, SearchBudget
@@ -30,24 +42,14 @@ from rota.core.time.calendars import Calendar
 from rota.core.time.description import describe_schedule
 from rota.core.time.schedule import Schedule
 from rota.engine.submission import job_changes
-from rota.engine.submission.declared_calendars import (
-    CalendarChange,
-    compare_calendars,
-    refuse_outdated_calendars,
-    write_calendars,
-)
 from rota.engine.submission.declared_jobs import APP_LABEL
+from rota.engine.submission.definition_references import exactly_once_kinds, refuse_incapable_kinds
 from rota.engine.submission.drafts import DRAFT_STEPS_MAX, CheckedJob, Drafter
-from rota.engine.submission.guarantees import exactly_once_kinds, refuse_incapable_kinds
 from rota.engine.submission.job_changes import JobChanges
-from rota.engine.submission.job_comparison import (
-    build_edit,
-    read_row_schedule,
-    render_row,
-    render_spec,
-)
 from rota.engine.submission.job_submission import submit_drafts
-from rota.store import job_lookup, jobs, projects
+from rota.engine.submission.rescheduling import reschedule_followers
+from rota.store import calendars, jobs, projects
+from rota.store.calendars import StoredCalendar
 from rota.store.driver import Connection
 from rota.store.job_views import JobRow
 from rota.store.projects import ManualChange
@@ -55,7 +57,6 @@ from rota.store.transaction import join_transaction
 
 MANIFEST_THING: Final = "the manifest"
 PAUSE_REASON: Final = "paused by its manifest file"
-HELD_JOB_STATES: Final = frozenset({JobState.PAUSED, JobState.QUARANTINED})
 # Jobs that one statement reads.
 READ_BATCH_MAX: Final = 50
 _POSITION: Final = re.compile(r"jobs\[(\d+)\]")
@@ -66,6 +67,23 @@ class ManifestAction(StrEnum):
     UPDATE = "update"
     # The job belongs to the project, and the file does not declare it.
     PRUNE = "prune"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalendarChange:
+    """A calendar that differs from its declaration. `stored` is None if it does not exist."""
+
+    calendar: Calendar
+    stored: StoredCalendar | None
+    differences: tuple[Difference, ...]
+
+    @property
+    def name(self) -> str:
+        return self.calendar.name
+
+    @property
+    def version(self) -> int:
+        return 0 if self.stored is None else self.stored.version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +196,7 @@ async def read_stored_project(
     owned = await projects.find_members(
         context.conn, tenant_id=context.tenant_id, project=manifest.project
     )
-    named = await job_lookup.find_job_ids(context.conn, tenant_id=context.tenant_id, names=names)
+    named = await jobs.find_job_ids(context.conn, tenant_id=context.tenant_id, names=names)
     ids = list(dict.fromkeys([*owned, *named.values()]))
     if lock and ids:
         await jobs.lock_jobs(context.conn, ids)
@@ -347,7 +365,8 @@ def _refuse_other_owners(row: JobRow, project: str) -> None:
 def _plan_create(at: ManifestContext, drafting: Drafter, job: ManifestJob, place: int) -> JobPlan:
     draft = drafting.draft(job.spec, at.new_id())
     schedule = draft.schedule
-    spread = schedule is not None and depends_on_id(schedule)
+    # The id of the job, on which its ticks depend, is not known yet.
+    spread = schedule is not None and schedule.depends_on_seed
     after: tuple[datetime, ...] = ()
     if schedule is not None and not spread and not job.paused:
         after = find_next_starts(
@@ -439,3 +458,93 @@ async def _create(at: ManifestContext, changes: list[JobPlan], wish: ApplyOption
             await job_changes.pause_job(
                 at.conn, draft.id, by=wish.by, reason=PAUSE_REASON, now=at.now
             )
+
+
+def read_row_schedule(row: JobRow) -> Schedule | None:
+    if row.schedule is None:
+        return None
+    return read_stored_schedule(json.loads(row.schedule), seed=str(row.id))
+
+
+def render_row(row: JobRow, schedule: Schedule | None) -> dict[str, Any]:
+    """Return every field of a stored job by its name in the file."""
+    policy = read_stored_policy(json.loads(row.policy or "{}"))
+    return {
+        **_without_name(read_row_values(row)),
+        **write_policy(policy),
+        "schedule": write_schedule(
+            schedule or resolve_declared_schedule(None, None, seed="", now=row.created_at)
+        ),
+        "paused": row.state is JobState.PAUSED,
+    }
+
+
+def render_spec(spec: JobSpec, schedule: Schedule, *, paused: bool) -> dict[str, Any]:
+    """Return every field of a declared job by its name in the file."""
+    return {
+        **_without_name(read_spec_values(spec)),
+        "graph": None if spec.graph is None else to_plain_graph(read_graph(spec.graph)),
+        "schedule": write_schedule(schedule),
+        "paused": paused,
+    }
+
+
+def _without_name(values: dict[str, Any]) -> dict[str, Any]:
+    """Remove the name, which is the key in the file and does not change."""
+    return {name: value for name, value in values.items() if name != "name"}
+
+
+def build_edit(spec: JobSpec, fields: frozenset[str]) -> JobChanges:
+    """Return an edit of the fields that differ, so that an equal schedule is not restarted."""
+    changed = {name: getattr(spec, name) for name in OWN_FIELDS if name in fields}
+    if fields & set(POLICY_FIELDS):
+        changed["policy"] = spec.policy
+    if fields & {"overlap", "keep_first"}:
+        # A new overlap policy resets `keep_first`, so the edit sets both.
+        changed["keep_first"] = spec.keep_first
+    return JobChanges(**changed)
+
+
+async def compare_calendars(
+    conn: Connection, declared: Sequence[Calendar], *, tenant_id: int
+) -> tuple[CalendarChange, ...]:
+    """Return the declared calendars that have to be written."""
+    changes = []
+    for calendar in declared:
+        stored = await _read_stored(conn, calendar.name, tenant_id)
+        before = {} if stored is None else stored.plain
+        changed = tuple(find_differences(before, write_calendar(calendar)))
+        if stored is None or changed:
+            changes.append(CalendarChange(calendar=calendar, stored=stored, differences=changed))
+    return tuple(changes)
+
+
+async def _read_stored(conn: Connection, name: str, tenant_id: int) -> StoredCalendar | None:
+    try:
+        return await calendars.get_calendar(conn, tenant_id=tenant_id, name=name)
+    except NotFound:
+        return None
+
+
+def refuse_outdated_calendars(changes: Sequence[CalendarChange], seen: Mapping[str, int]) -> None:
+    for change in changes:
+        saw = seen.get(change.name, 0)
+        if saw != change.version:
+            detail = f"calendar {change.name!r} has version {change.version} now, not {saw}"
+            raise Conflict("the manifest", f"the plan is outdated; nothing was changed: {detail}")
+
+
+async def write_calendars(
+    conn: Connection, changes: Sequence[CalendarChange], *, tenant_id: int
+) -> None:
+    """Write calendars, and reschedule all jobs that use them."""
+    for change in changes:
+        plain = write_calendar(change.calendar)
+        if change.stored is None:
+            await calendars.create_calendar(conn, tenant_id=tenant_id, plain=plain)
+        else:
+            await calendars.replace_calendar(
+                conn, tenant_id=tenant_id, plain=plain, version=change.version
+            )
+    for change in changes:
+        await reschedule_followers(conn, tenant_id=tenant_id, name=change.name)

@@ -8,45 +8,26 @@ import json
 from collections.abc import Sequence
 from uuid import UUID
 
-from rota.contract.limits import read_stored_limits
-from rota.contract.policy import read_stored_policy
 from rota.core.event_rules.payloads import check_template
 from rota.core.ids import derive_tick_run_id
-from rota.core.limits import JobLimit
 from rota.core.overlap import ActiveRun, Overlap, OverlapDecision, decide_overlap
-from rota.core.policy import Policy
 from rota.core.states import RunState
 from rota.core.stored_documents import check_known
 from rota.core.submissions import encode_canonical
-from rota.core.time import moments
-from rota.core.time.misfire import MisfireOutcome, MisfireReason, MisfireRecord
+from rota.core.time.misfire import MisfireRecord, build_history_row
 from rota.core.time.planning import PlannedTick
 from rota.engine.submission.drafts import build_gates
 from rota.store import gates, jobs, live_runs
 from rota.store.driver import Connection
 from rota.store.jobs import SkippedRun, StoredJob
 from rota.store.live_runs import NewRun
-
-RECORDED_STATES = {
-    MisfireOutcome.MISSED: RunState.MISSED,
-    MisfireOutcome.COALESCED: RunState.COALESCED,
-    MisfireOutcome.PAUSED: RunState.SKIPPED,
-    MisfireOutcome.SKIPPED: RunState.SKIPPED,
-}
-
-
-def read_job_policy(job: StoredJob) -> Policy:
-    return read_stored_policy(json.loads(job.policy))
-
-
-def read_job_limits(job: StoredJob) -> list[JobLimit]:
-    return list(read_stored_limits(json.loads(job.limits or "null")))
+from rota.store.run_templates import RunTemplate, read_job_limits
 
 
 async def put_run_gates(conn: Connection, job: StoredJob, payload: object) -> tuple[int, ...]:
     """Return the gates of a run with this payload. Create those that do not exist."""
     check_known(job.overlap, "overlap")
-    wanted = build_gates(job.id, job.tenant_id, job.overlap, read_job_limits(job), payload)
+    wanted = build_gates(job.id, job.tenant_id, job.overlap, read_job_limits(job.limits), payload)
     ids = await gates.put_gates(conn, wanted)
     return tuple(ids[gate.tenant_id, gate.key] for gate in wanted)
 
@@ -104,53 +85,23 @@ def build_tick_run(
     job: StoredJob, planned: PlannedTick, gate_ids: tuple[int, ...], payload: str | None = None
 ) -> NewRun:
     """Return the run of a caught-up tick. It has the id that the scheduler would give it."""
-    deadline = read_job_policy(job).deadline
-    return NewRun(
-        id=derive_tick_run_id(job.id, planned.tick.at),
-        job_id=job.id,
+    return RunTemplate.from_job(job, trigger="tick").build_run(
+        derive_tick_run_id(job.id, planned.tick.at),
         scheduled_at=planned.tick.at,
         due_at=planned.due_at,
-        deadline_at=None if deadline is None else planned.due_at + deadline,
-        tenant_id=job.tenant_id,
-        queue_id=job.queue_id,
-        kind_id=job.kind_id,
-        policy_id=job.policy_id,
-        job_version=job.version,
-        trigger="tick",
-        priority=job.priority,
-        guarantee=job.guarantee,
         payload=payload,
         gates=gate_ids,
     )
 
 
-def build_tick_records(job: StoredJob, rows: Sequence[MisfireRecord]) -> list[SkippedRun]:
+def build_tick_records(job: StoredJob, records: Sequence[MisfireRecord]) -> list[SkippedRun]:
     """Return the records of ticks that do not run: one for each stretch of ticks, under the id of
     its last tick.
     """
+    rows = [build_history_row(job.id, record) for record in records]
     return [
-        SkippedRun(
-            derive_tick_run_id(job.id, row.last),
-            row.last,
-            RECORDED_STATES[row.outcome],
-            _reason_text(job, row),
-        )
-        for row in rows
+        SkippedRun(row.id, row.tick_at, row.state, encode_canonical(row.reason)) for row in rows
     ]
-
-
-def _reason_text(job: StoredJob, row: MisfireRecord) -> str:
-    details: dict[str, object] = {
-        "code": "paused" if row.reason is MisfireReason.PAUSE else row.reason.value,
-        "count": row.count,
-        "first": moments.to_rfc3339(row.first),
-        "last": moments.to_rfc3339(row.last),
-    }
-    if row.at_least:
-        details["at_least"] = True
-    if row.into is not None:
-        details["into"] = str(derive_tick_run_id(job.id, row.into))
-    return encode_canonical(details)
 
 
 def _refusal_record(run: NewRun, code: str) -> SkippedRun:

@@ -5,35 +5,42 @@ attempt numbers continue. A replay creates a new run of the same job. Both use t
 policy and payload of the old run, even if its job changed since; only a replay accepts another
 payload. Neither applies the overlap policy, because the caller asked for exactly this run. Gates
 still apply. Dropping a dead letter removes it from the list and keeps it in history.
+
+`requeue_edited` applies a JSON merge patch to the payload of each dead letter. The result is a new
+run, linked to the old one. The old run is dropped and stays in history with its payload.
 """
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
-from rota.contract.policy import read_stored_policy
 from rota.core.bulk_operations import BulkRunFilter
 from rota.core.errors import IllegalMove
+from rota.core.merge_patch import merge_patch
 from rota.core.secret_references import encode_payload
-from rota.core.states import DEAD_LETTER_STATES, FINAL_STATES, RunState
+from rota.core.states import DEAD_LETTER_STATES, FINAL_STATES, RETRYABLE_STATES
 from rota.core.submissions import check_name
 from rota.engine.submission import bulk_actions
 from rota.engine.submission.bulk_actions import BulkAction, BulkCount, BulkResult
 from rota.engine.submission.job_changes import KEEP, Keep
 from rota.engine.submission.overlap_decision import put_run_gates
 from rota.engine.submission.quotas import check_run_quota
-from rota.store import jobs, live_runs, requeue, tenants
+from rota.store import jobs, live_runs, requeue, run_views, tenants
 from rota.store.driver import Connection
-from rota.store.live_runs import NewRun
-from rota.store.requeue import OwnedRun
+from rota.store.jobs import StoredJob
+from rota.store.requeue import RunCopy
+from rota.store.run_templates import RunTemplate
+from rota.store.run_views import RunRow
 from rota.store.transaction import transaction
 
-RETRYABLE_STATES: Final = DEAD_LETTER_STATES | {RunState.CANCELLED, RunState.EXPIRED}
 REQUEUE_ACTION: Final = BulkAction(name="replay", find=requeue.find_dead)
 DROP_ACTION: Final = BulkAction(name="drop", find=requeue.find_dead)
+EDIT_ACTION: Final = BulkAction(name="edit", find=requeue.find_dead)
+# Dead letters that one call edits at most: the gates of each new run are looked up separately.
+EDIT_BATCH_MAX: Final = 200
 
 
 class RequeuePace(NamedTuple):
@@ -47,6 +54,7 @@ class RequeuePace(NamedTuple):
 
 
 REQUEUE_AT_ONCE: Final = RequeuePace()
+ONE_BATCH: Final = RequeuePace(limit=EDIT_BATCH_MAX)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,9 +102,13 @@ async def replay_run(
         through = tuple(old.gates or ())
         if job is not None:
             through = await put_run_gates(conn, job, json.loads(payload or "null"))
-        run = replace(_copy_run(old, tenant_id, new_id(), now), payload=payload, gates=through)
+        run_id = new_id()
+        template = RunTemplate.from_run(old, tenant_id=tenant_id, trigger="replay")
         if not old.has_job:
-            run = replace(run, job_id=run.id)  # a submission of its own
+            template = template._replace(job_id=run_id)  # a submission of its own
+        run = template.build_run(
+            run_id, scheduled_at=old.scheduled_at, due_at=now, payload=payload, gates=through
+        )
         await live_runs.insert_runs(conn, [run])
         if not old.has_job:
             await requeue.copy_description(
@@ -175,21 +187,60 @@ async def _allow_one(conn: Connection, tenant_id: int) -> None:
     await check_run_quota(conn, quotas, tenant_id=tenant_id, more=1)
 
 
-def _copy_run(old: OwnedRun, tenant_id: int, id_: UUID, now: datetime) -> NewRun:
-    """Return a run that is due now, with the kind, queue and policy of another."""
-    policy = read_stored_policy(json.loads(old.policy or "{}"))
-    return NewRun(
-        id=id_,
-        job_id=old.job_id,
-        scheduled_at=old.scheduled_at,
-        due_at=now,
-        deadline_at=None if policy.deadline is None else now + policy.deadline,
-        tenant_id=tenant_id,
-        queue_id=old.queue_id,
-        kind_id=old.kind_id,
-        policy_id=old.policy_id,
-        job_version=old.job_version,
-        trigger="replay",
-        priority=old.priority,
-        guarantee=policy.guarantee,
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PayloadEdit:
+    """The merge patch for each payload, the user who asks, and the source of new run ids."""
+
+    patch: Mapping[str, Any]
+    by: str
+    new_id: Callable[[], UUID]
+    pace: RequeuePace = field(default=ONE_BATCH)
+
+
+async def requeue_edited(
+    conn: Connection, filter_: BulkRunFilter, edit: PayloadEdit, *, tenant_id: int, token: str
+) -> BulkResult:
+    """Requeue dead letters that a dry run counted, with changed payloads.
+
+    Return the ids of the dead letters. If one payload cannot be stored, the whole call is refused.
+    """
+    check_name(edit.by, "by")
+    pace = edit.pace
+    async with transaction(conn):
+        chosen = await bulk_actions.choose_runs(
+            conn,
+            EDIT_ACTION,
+            filter_,
+            tenant_id=tenant_id,
+            token=token,
+            limit=min(pace.limit, EDIT_BATCH_MAX),
+        )
+        quotas = (await tenants.get_tenant(conn, tenant_id)).quotas
+        await check_run_quota(conn, quotas, tenant_id=tenant_id, more=len(chosen.ids))
+        # First, so that only one of several concurrent callers gets each dead letter.
+        dropped = await requeue.drop_dead_letters(conn, chosen.ids, tenant_id=tenant_id, by=edit.by)
+        rows = await run_views.read_runs(conn, sorted(dropped), tenant_id=tenant_id)
+        copies = await _edit_payloads(conn, rows[::-1], edit)
+        new_ids = await requeue.copy_runs(conn, copies, tenant_id=tenant_id, by=edit.by)
+        if pace.spacing:
+            await requeue.spread_starts(
+                conn, new_ids, spacing=pace.spacing, before=pace.already_requeued
+            )
+    return chosen.build_result(dropped)
+
+
+async def _edit_payloads(
+    conn: Connection, rows: Sequence[RunRow], edit: PayloadEdit
+) -> list[RunCopy]:
+    known = await jobs.read_jobs(conn, sorted({row.job_id for row in rows}))
+    return [await _edit_payload(conn, row, known.get(row.job_id), edit) for row in rows]
+
+
+async def _edit_payload(
+    conn: Connection, row: RunRow, job: StoredJob | None, edit: PayloadEdit
+) -> RunCopy:
+    payload = merge_patch(json.loads(row.payload or "null"), edit.patch)
+    text = encode_payload(payload, kind=row.kind or "") or "null"
+    # The key of a limit may be a field of the payload. Without a job, the run keeps its gates.
+    gates = None if job is None else await put_run_gates(conn, job, payload)
+    return RunCopy(row.id, edit.new_id(), text, gates)

@@ -23,7 +23,7 @@ from rota.core.time.budget import NEXT_TICK_STEPS_MAX, SearchBudget
 from rota.core.time.calendars import Calendar
 from rota.core.time.policies import OnBlackout
 from rota.core.time.schedule import MICROSECOND, Schedule
-from rota.engine.submission.calendar_references import render_shared_schedule
+from rota.engine.submission.definition_references import render_shared_schedule
 from rota.engine.submission.drafts import fires_once
 from rota.engine.submission.job_changes import resume_job
 from rota.engine.submission.tick_settlement import compute_progress, read_job_schedule

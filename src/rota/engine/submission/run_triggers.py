@@ -9,7 +9,7 @@ still apply.
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -20,11 +20,7 @@ from rota.core.priority import parse_priority
 from rota.core.secret_references import encode_payload
 from rota.core.submissions import RunSpec, prefix_errors
 from rota.engine.submission.drafts import build_gates
-from rota.engine.submission.overlap_decision import (
-    create_runs_with_overlap,
-    read_job_limits,
-    read_job_policy,
-)
+from rota.engine.submission.overlap_decision import create_runs_with_overlap
 from rota.engine.submission.quotas import check_run_quota, check_run_quota_of_jobs, read_quotas
 from rota.engine.submission.unique_submissions import (
     RunWithKey,
@@ -37,6 +33,7 @@ from rota.store.driver import Connection
 from rota.store.gates import NewGate
 from rota.store.jobs import StoredJob
 from rota.store.live_runs import NewRun
+from rota.store.run_templates import RunTemplate, read_job_limits
 from rota.store.transaction import transaction
 
 # Runs per insert statement. Larger statements are not faster and hold their locks longer.
@@ -54,20 +51,21 @@ class TriggeredRun(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _RunTemplate:
-    """The fields that all new runs of one job share."""
+class _RequestedRuns:
+    """What all requested runs of one job share."""
 
     job: StoredJob
-    deadline: timedelta | None
-    limits: list[JobLimit]
-    trigger: str
+    limits: tuple[JobLimit, ...]
+    template: RunTemplate
     now: datetime
 
     @staticmethod
-    def of(job: StoredJob, *, trigger: str, now: datetime) -> "_RunTemplate":
-        deadline = read_job_policy(job).deadline
-        return _RunTemplate(
-            job=job, deadline=deadline, limits=read_job_limits(job), trigger=trigger, now=now
+    def of(job: StoredJob, *, trigger: str, now: datetime) -> "_RequestedRuns":
+        return _RequestedRuns(
+            job=job,
+            limits=read_job_limits(job.limits),
+            template=RunTemplate.from_job(job, trigger=trigger),
+            now=now,
         )
 
     def gates(self, spec: RunSpec) -> list[NewGate]:
@@ -84,21 +82,10 @@ class _RunTemplate:
         )
 
     def run(self, spec: RunSpec, *, id_: UUID, payload: str | None, through: GateIds) -> NewRun:
-        job, due_at = self.job, spec.due_at or self.now
-        return NewRun(
-            id=id_,
-            job_id=job.id,
-            scheduled_at=due_at,
-            due_at=due_at,
-            deadline_at=None if self.deadline is None else due_at + self.deadline,
-            tenant_id=job.tenant_id,
-            queue_id=job.queue_id,
-            kind_id=job.kind_id,
-            policy_id=job.policy_id,
-            job_version=job.version,
-            trigger=self.trigger,
-            priority=job.priority if spec.priority is None else parse_priority(spec.priority),
-            guarantee=job.guarantee,
+        return self.template.build_run(
+            id_,
+            due_at=spec.due_at or self.now,
+            priority=None if spec.priority is None else parse_priority(spec.priority),
             payload=payload,
             gates=through,
         )
@@ -123,9 +110,9 @@ async def run_now(
         job = await jobs.lock_job(conn, spec.job_id)
         await check_run_quota_of_jobs(conn, [job])
         job = job._replace(version=await jobs.raise_version(conn, job.id))
-        template = _RunTemplate.of(job, trigger="manual", now=now)
-        (through,) = await _put_gates(conn, [template.gates(spec)])
-        run = template.run(spec, id_=id_, payload=payload, through=through)
+        requested = _RequestedRuns.of(job, trigger="manual", now=now)
+        (through,) = await _put_gates(conn, [requested.gates(spec)])
+        run = requested.run(spec, id_=id_, payload=payload, through=through)
         refused = await create_runs_with_overlap(conn, job, [run], overlap=overlap)
     return TriggeredRun(id_, refused.get(id_))
 
@@ -142,14 +129,14 @@ async def submit_runs(
         if await _submit_one(conn, specs[0], id_=id_, now=now):
             return [id_]
     known = await jobs.read_jobs(conn, list({spec.job_id for spec in specs}))
-    templates = {id_: _RunTemplate.of(job, trigger="api", now=now) for id_, job in known.items()}
-    payloads, wanted = _check_specs(specs, templates)
+    requested_by_job = _read_requested(known, now)
+    payloads, wanted = _check_specs(specs, requested_by_job)
     await _check_quotas(conn, specs, known)
 
     def build_runs(passing: Sequence[GateIds], part: slice) -> list[NewRun]:
         parts = zip(specs[part], payloads[part], passing[part], strict=True)
         return [
-            templates[spec.job_id].run(
+            requested_by_job[spec.job_id].run(
                 spec, id_=spec.id or new_id(), payload=payload, through=through
             )
             for spec, payload, through in parts
@@ -177,22 +164,26 @@ async def submit_unique(
     key is held is not created; its result names the holder (E16).
     """
     known = await jobs.read_jobs(conn, list({spec.job_id for spec in specs}))
-    templates = {id_: _RunTemplate.of(job, trigger="api", now=now) for id_, job in known.items()}
-    payloads, wanted = _check_specs(specs, templates)
+    requested_by_job = _read_requested(known, now)
+    payloads, wanted = _check_specs(specs, requested_by_job)
     await _check_quotas(conn, specs, known)
     runs: list[RunWithKey] = []
     async with transaction(conn):
         passing = await _put_gates(conn, wanted)
         for n, (spec, payload, through) in enumerate(zip(specs, payloads, passing, strict=True)):
-            template = templates[spec.job_id]
-            run = template.run(spec, id_=spec.id or new_id(), payload=payload, through=through)
+            requested = requested_by_job[spec.job_id]
+            run = requested.run(spec, id_=spec.id or new_id(), payload=payload, through=through)
             with prefix_errors(f"runs[{n}]"):
-                runs.append(RunWithKey(run, spec.unique, template.unique_key(spec)))
+                runs.append(RunWithKey(run, spec.unique, requested.unique_key(spec)))
         answers = await create_unique_runs(conn, runs)
         await _check_quotas_after(
             conn, specs, known, [result.run_id for result in answers if result.is_new]
         )
     return answers
+
+
+def _read_requested(known: Mapping[UUID, StoredJob], now: datetime) -> dict[UUID, _RequestedRuns]:
+    return {id_: _RequestedRuns.of(job, trigger="api", now=now) for id_, job in known.items()}
 
 
 async def _check_quotas(
@@ -234,25 +225,25 @@ async def _submit_one(conn: Connection, spec: RunSpec, *, id_: UUID, now: dateti
 
 
 def _check_specs(
-    specs: Sequence[RunSpec], templates: Mapping[UUID, _RunTemplate]
+    specs: Sequence[RunSpec], requested_by_job: Mapping[UUID, _RequestedRuns]
 ) -> tuple[list[str | None], list[list[NewGate]]]:
     payloads: list[str | None] = []
     wanted: list[list[NewGate]] = []
     for place_, spec in enumerate(specs):
-        template = templates.get(spec.job_id)
-        if template is None:
+        requested = requested_by_job.get(spec.job_id)
+        if requested is None:
             raise NotFound("job", str(spec.job_id))
         if (
             spec.payload is None
-            and not template.limits
-            and template.job.overlap not in SEQUENTIAL_OVERLAPS
+            and not requested.limits
+            and requested.job.overlap not in SEQUENTIAL_OVERLAPS
         ):
             payloads.append(None)
             wanted.append(NO_GATES)
             continue
         with prefix_errors(f"runs[{place_}]"):
             payloads.append(encode_payload(spec.payload))
-            wanted.append(template.gates(spec))
+            wanted.append(requested.gates(spec))
     return payloads, wanted
 
 

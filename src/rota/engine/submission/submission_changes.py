@@ -22,8 +22,8 @@ from rota.core.secret_references import encode_payload
 from rota.core.submissions import JobSpec, check_name, encode_canonical
 from rota.core.time.calendars import Calendar
 from rota.core.time.planning import NO_CALENDARS
+from rota.engine.submission.definition_references import refuse_incapable_kinds
 from rota.engine.submission.drafts import CheckedJob, Drafter, build_gates, is_costly_schedule
-from rota.engine.submission.guarantees import refuse_incapable_kinds
 from rota.engine.submission.id_cache import IdCache, intern_drafts
 from rota.engine.submission.job_changes import KEEP, JobChanges
 from rota.engine.submission.job_submission import submit_drafts

@@ -27,9 +27,8 @@ from rota.core.time.past_ticks import PastTicks
 from rota.core.time.pause_segments import PauseSegment, Resumption, decide_pause_segments
 from rota.core.time.policies import CatchUp, MisfireCause
 from rota.core.time.schedule import MICROSECOND, Schedule
-from rota.store import job_backlogs
 from rota.store.driver import Connection
-from rota.store.jobs import JobCursor, StoredJob
+from rota.store.jobs import JobCursor, StoredJob, read_decided_until
 
 T = TypeVar("T")
 
@@ -135,7 +134,7 @@ async def settle_edit(
     if new is None or not new.has_ticks or new.follows_end or new.misfire.on_edit is CatchUp.SKIP:
         return SettledTicks(owed)
     settled = [planned.tick.at for planned in owed.runs] + [row.last for row in owed.records]
-    since = max(await job_backlogs.read_decided_until(conn, job.id, now), *settled, EPOCH)
+    since = max(await read_decided_until(conn, job.id, now), *settled, EPOCH)
     if cursor is not None:
         # Ticks that the old schedule passed without a record, or whose record was pruned.
         bare, until = replace(old, calendars=()), min(cursor.tick_at, now + MICROSECOND)

@@ -17,7 +17,7 @@ from rota.engine.dispatch.guarded_claims import (
     claim_within_limits,
     read_limits_in_force,
 )
-from rota.store import gates, live_runs, sessions
+from rota.store import gates, live_runs, sessions, tenants
 from rota.store.live_runs import ClaimedRun, LaneScan, RunEnding
 
 HEAD = datetime(1, 1, 2, tzinfo=UTC)
@@ -227,7 +227,7 @@ async def test_the_place_of_a_dead_worker_is_free_once_its_run_is_taken_back(wor
 
 async def test_weights_and_gates_in_force_are_read_together(world: World) -> None:
     await a_second_tenant(world)
-    await gates.weigh_tenant(world.conn, 2, 5)
+    await tenants.update_tenant(world.conn, 2, weight=5)
     await gates.limit_tenant(world.conn, 2, GateLimits(max_running=7))
     await gates.limit_queue(world.conn, world.queue_id, GateLimits(max_running=9))
 

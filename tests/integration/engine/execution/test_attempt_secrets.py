@@ -218,7 +218,7 @@ async def test_a_wrong_key_or_a_broken_file_is_told_and_not_shown(
             run = await shop.ends(await shop.submit("keep", "{{secret:token}}", policy=policy))
             told.append(error_of(run))
 
-    assert [error["type"] for error in told] == ["SealingFailed"] * 2
+    assert [error["type"] for error in told] == ["SecretsUnavailable"] * 2
     assert "encrypted with another master key" in told[0]["message"]
     assert "cannot be read" in told[1]["message"]
     assert not held(json.dumps(told), "17" * 32)
@@ -275,7 +275,7 @@ async def test_a_program_that_would_show_it_in_its_arguments_is_not_started(
         run = await keyed.ends(await keyed.submit("shell", payload, policy=AT_ONCE))
 
     assert (run.state, run.attempt) == (RunState.DEAD, 1)
-    assert "give it in env or stdin" in error_of(run)["message"]
+    assert "pass the secret in env or stdin" in error_of(run)["message"]
     assert not file.exists()
 
 

@@ -13,7 +13,7 @@ from tests.support.world import World
 
 from rota.core.ids import derive_tick_run_id
 from rota.core.states import JobState, RunState
-from rota.engine.maintenance.one_time_mover import FIRST_ID, ROUND_INTERVAL_S, OneTimeJobMover
+from rota.engine.maintenance.cleanup import FIRST_ID, ONE_TIME_ROUND_INTERVAL_S, OneTimeJobMover
 from rota.store import live_runs, uniqueness_keys
 from rota.store.live_runs import RunEnding
 from rota.store.uniqueness_keys import UniqueKeyHolder, UniqueKeyRequest
@@ -37,7 +37,7 @@ async def move_all(world: World) -> None:
 
 async def move(world: World) -> None:
     mover = OneTimeJobMover(source=Standing(world.conn))
-    while await mover.tick() != ROUND_INTERVAL_S:
+    while await mover.tick() != ONE_TIME_ROUND_INTERVAL_S:
         pass
 
 
@@ -193,7 +193,7 @@ async def test_what_only_a_job_can_be_stays_a_job(world: World) -> None:
 async def test_a_pass_is_bounded_and_may_end_after_any_batch(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rota.engine.maintenance.one_time_mover.BATCH_MAX", 2)
+    monkeypatch.setattr("rota.engine.maintenance.cleanup.ONE_TIME_BATCH_MAX", 2)
     for _ in range(5):
         await make_future(world)
     await world.conn.execute("update rota.jobs set defined_since = null")
@@ -203,7 +203,7 @@ async def test_a_pass_is_bounded_and_may_end_after_any_batch(
 
     second = OneTimeJobMover(source=Standing(world.conn))
     assert second._after == FIRST_ID
-    while await second.tick() != ROUND_INTERVAL_S:
+    while await second.tick() != ONE_TIME_ROUND_INTERVAL_S:
         pass
 
     assert await world.count("scheduled_runs") == 5

@@ -8,7 +8,7 @@ from tests.support.world import World
 
 from rota.core.ids import build_id
 from rota.core.outcome import Guarantee
-from rota.engine.maintenance.overdue_submissions import OVERDUE_AFTER, OverdueSubmissionMover
+from rota.engine.maintenance.cleanup import OVERDUE_AFTER, OverdueSubmissionMover
 from rota.store import submissions
 from rota.store.submissions import NewSubmissions, SubmissionModel
 

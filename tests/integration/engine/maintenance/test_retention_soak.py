@@ -14,12 +14,11 @@ from rota.core.states import RunState
 from rota.core.submissions import JobSpec
 from rota.core.time.moments import to_rfc3339
 from rota.core.uniqueness import UniqueRule
-from rota.engine.maintenance.overdue_submissions import OverdueSubmissionMover
+from rota.engine.maintenance.cleanup import OverdueSubmissionMover, Pruner
 from rota.engine.maintenance.partition_maintainer import (
     PARTITION_CHECK_INTERVAL,
     PartitionMaintainer,
 )
-from rota.engine.maintenance.pruner import Pruner
 from rota.engine.maintenance.sweeper import Sweeper
 from rota.engine.submission.job_submission import submit_jobs
 from rota.store import interning, live_runs, sessions

@@ -7,13 +7,14 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 import pytest
+from tests.support.moved_clock import MovedClock
 from tests.support.silence import silence
 from tests.support.world import NOON, World
 
 from rota.core.errors import StoreUnavailable
 from rota.core.log_events import ClockCorrected, ClockMeasured, ClockSkewed
 from rota.engine.observability.clock_monitor import WARNING_INTERVAL_S, ClockMonitor
-from rota.runtime.clock import MovedClock, SystemClock
+from rota.runtime.clock import SystemClock
 from rota.runtime.database_clock import DatabaseClock
 from rota.store.driver import Connection
 from rota.store.pool import DatabaseAccess, DedicatedConnection

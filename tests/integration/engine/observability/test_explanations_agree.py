@@ -53,8 +53,8 @@ async def furnish(world: World, chance: Random) -> None:
         await gates.pause_tenant(world.conn, 2)
     rate = RateLimit(count=10, per=timedelta(minutes=1), burst=2)
     keys = [
-        await gate(world, "key:a", most=chance.randint(1, 3)),
-        await gate(world, "key:b", most=chance.randint(1, 3)),
+        await gate(world, "key:a", max_running=chance.randint(1, 3)),
+        await gate(world, "key:b", max_running=chance.randint(1, 3)),
         await gate(world, "key:c", rate=rate),
     ]
     ordered = await gate(world, "job:1", in_order=True)

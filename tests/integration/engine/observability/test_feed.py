@@ -223,7 +223,7 @@ LOOKS = {
     "ended": (store_feed.ENDED, {"runs_rest_finished_at_idx", "jobs_pkey"}),
     "attempted": (store_feed.ATTEMPTED, {"attempts_rest_finished_at_idx", "live_runs_pkey"}),
     "made": (store_feed.MADE, {"live_runs_pkey", "jobs_pkey"}),
-    "held": (store_feed.HELD, {"live_runs_held", "jobs_pkey"}),
+    "held": (store_feed.HELD_RUNS, {"live_runs_held", "jobs_pkey"}),
     "progressed": (store_feed.PROGRESSED, {"live_runs_held", "run_notes_rest_pkey"}),
     "jobs": (store_feed.JOBS, {"jobs_changed"}),
 }

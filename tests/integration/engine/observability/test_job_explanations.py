@@ -13,7 +13,7 @@ from rota.core.submissions import JobSpec
 from rota.engine.observability.explanations import Explanation, explain_job
 from rota.engine.submission.job_changes import delete_job, pause_job
 from rota.engine.submission.job_submission import define_jobs
-from rota.store import gates, quarantine, shards
+from rota.store import gates, jobs, shards
 from rota.store.sessions import SessionRole
 
 EVERY_MINUTE = {"every": "1m"}
@@ -48,9 +48,7 @@ async def test_a_pause_without_a_reason_gives_none(world: World) -> None:
 
 async def test_a_quarantined_job_says_what_is_wrong_with_it(world: World) -> None:
     job_id = await a_job(world, schedule=EVERY_MINUTE)
-    await quarantine.quarantine_job(
-        world.conn, job_id=job_id, version=1, reason="no calendar 'bank'"
-    )
+    await jobs.quarantine_job(world.conn, job_id=job_id, version=1, reason="no calendar 'bank'")
 
     told = await why(world, job_id)
 

@@ -27,8 +27,7 @@ from tests.support.serving import serving
 from tests.support.shop import CLOCK, Shop, open_shop
 
 from rota.cli.doctor.collector import check_collector
-from rota.config.settings import Settings
-from rota.config.settings import TraceSettings as TraceSettings
+from rota.config.settings import Settings, TraceSettings
 from rota.core.errors import InvalidSetting
 from rota.core.executor import AttemptContext
 from rota.core.policy import Policy
@@ -346,7 +345,7 @@ async def test_a_collector_that_is_away_for_a_moment_costs_nothing(
     collector.answers = [503, 429]
     events: list[object] = []
     async with traced(collector.url, events) as traces:
-        traces.record_ticks([UUID(int=7)], lasted=0.001, late_by=timedelta(0))
+        traces.record_ticks([UUID(int=7)], duration=0.001, late_by=timedelta(0))
         assert traces.provider.force_flush()
 
     assert [span.name for span in collector.spans] == ["fire"]
@@ -359,7 +358,7 @@ async def test_spans_that_a_collector_refuses_are_counted_and_not_offered_again(
     collector.answers = [400]
     events: list[object] = []
     async with traced(collector.url, events) as traces:
-        traces.record_ticks([UUID(int=7)], lasted=0.001, late_by=timedelta(0))
+        traces.record_ticks([UUID(int=7)], duration=0.001, late_by=timedelta(0))
 
     assert events == [SpansLost(count=1, reason="collector returned HTTP 400")]
     assert collector.spans == []
@@ -370,7 +369,7 @@ async def test_a_batch_of_ticks_is_one_span_that_leads_to_their_runs(
 ) -> None:
     run_ids = [UUID(int=1 << 63 | number) for number in range(1, 501)]
     async with traced(collector.url, []) as traces:
-        traces.record_ticks(run_ids, lasted=0.5, late_by=timedelta(seconds=2))
+        traces.record_ticks(run_ids, duration=0.5, late_by=timedelta(seconds=2))
 
     (span,) = collector.spans
     assert (span.said["rota.runs"], span.said["rota.late_s"]) == (500, 2.0)
@@ -457,7 +456,7 @@ def test_who_traces_nothing_loads_nothing_and_who_cannot_is_told_what_to_do() ->
     program = """
 import asyncio, sys
 import rota.processes.all_in_one
-from rota.config.settings import Settings, Traces
+from rota.config.settings import Settings, TraceSettings
 from rota.core.errors import InvalidSetting
 from rota.processes.traces import open_traces
 
@@ -465,11 +464,11 @@ async def main(traces):
     async with open_traces(Settings(traces=traces), None) as opened:
         assert opened is None
 
-asyncio.run(main(Traces()))
+asyncio.run(main(TraceSettings()))
 print([name for name in sys.modules if name.startswith(("opentelemetry", "google"))])
 sys.modules["opentelemetry"] = None  # as if it were not installed
 try:
-    asyncio.run(main(Traces(endpoint="http://localhost:4318")))
+    asyncio.run(main(TraceSettings(endpoint="http://localhost:4318")))
 except InvalidSetting as error:
     print(error)
 """

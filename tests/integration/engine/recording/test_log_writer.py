@@ -8,7 +8,7 @@ from tests.support.world import World
 
 from rota.core.errors import StoreUnavailable
 from rota.core.executor import Stream
-from rota.engine.recording.log_writer import LogWriter
+from rota.engine.recording.outcome_recorder import LogWriter
 from rota.store.checkpoints import RunProgress
 from rota.store.driver import Connection
 from rota.store.logs import LogPiece

@@ -8,19 +8,18 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from tests.support.leases import SHARD_LEASE
+from tests.support.moved_clock import MovedClock
 from tests.support.world import NOON, World
 
 from rota.contract.schedule import read_schedule, write_schedule
-from rota.core.lease import SHARD_LEASE
 from rota.core.log_events import EngineEvent
 from rota.core.time import planning
 from rota.engine.scheduling.agenda import Agenda
-from rota.engine.scheduling.held_shards import HeldShards
 from rota.engine.scheduling.schedule_cache import ScheduleCache
-from rota.engine.scheduling.shard_leaser import ShardLeaser
+from rota.engine.scheduling.shard_leaser import HeldShards, ShardLeaser
 from rota.engine.scheduling.tick_firer import TickFirer
 from rota.engine.scheduling.tick_reader import TickReader
-from rota.runtime.clock import MovedClock
 from rota.runtime.clock_offset import ClockOffset
 from rota.runtime.pulse import Pulse
 from rota.store import interning

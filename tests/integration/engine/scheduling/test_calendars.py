@@ -11,12 +11,12 @@ from tests.integration.engine.scheduling.conftest import OneConnection, Schedule
 from rota.core.log_events import JobQuarantined
 from rota.core.overlap import Overlap
 from rota.core.submissions import JobSpec
-from rota.engine.scheduling.calendar_refresher import (
+from rota.engine.scheduling.schedule_cache import (
     CALENDAR_REFRESH_INTERVAL_S,
     CalendarRefresher,
+    ScheduleCache,
     refresh_calendars,
 )
-from rota.engine.scheduling.schedule_cache import ScheduleCache
 from rota.engine.submission.job_submission import submit_jobs
 from rota.engine.submission.rescheduling import reschedule_followers
 from rota.store import calendars, tenants

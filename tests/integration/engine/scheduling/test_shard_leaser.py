@@ -5,9 +5,9 @@ from datetime import timedelta
 from uuid import UUID
 
 from tests.integration.engine.scheduling.conftest import Scheduler, Stage
+from tests.support.leases import SHARD_LEASE
 from tests.support.world import ALWAYS_SEEN
 
-from rota.core.lease import SHARD_LEASE
 from rota.core.log_events import ShardsMoved
 from rota.core.shard import SHARD_COUNT
 from rota.store import sessions

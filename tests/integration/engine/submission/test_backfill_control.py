@@ -11,7 +11,7 @@ from rota.core.states import RunState
 from rota.engine.observability.explanations import explain_run
 from rota.engine.submission.backfills import control
 from rota.engine.submission.backfills.control import RunningRunsAction
-from rota.engine.submission.backfills.progress import compute_progress
+from rota.engine.submission.backfills.requests import compute_progress
 from rota.store import live_runs
 from rota.store.live_runs import ReturnedAttempt
 

@@ -20,12 +20,12 @@ from rota.store.pool import DatabaseAccess, open_connection
 # A node of which only the duty of backfills is there; it looks once.
 NODE = """
 import asyncio, sys
-from rota.engine.submission.backfills.advancer import look
-from rota.store.pool import Access, open_connection
+from rota.engine.submission.backfills.advancer import advance_oldest
+from rota.store.pool import DatabaseAccess, open_connection
 
 async def main():
-    async with open_connection(Access(url=sys.argv[1])) as conn:
-        await look(conn)
+    async with open_connection(DatabaseAccess(url=sys.argv[1])) as conn:
+        await advance_oldest(conn)
 
 asyncio.run(main())
 """

@@ -11,18 +11,20 @@ from tests.support.world import NOON, World
 from rota.core.backfills import BackfillOrder, BackfillSelection, BackfillState, compute_live_limit
 from rota.core.errors import Conflict, InvalidInput, NotFound
 from rota.core.ids import derive_tick_run_id
+from rota.core.overlap import Overlap
 from rota.core.policy import Policy
 from rota.core.quotas import Quotas
 from rota.core.states import RunState
-from rota.engine.submission import immediate_backfill
 from rota.engine.submission.backfills.advancer import BackfillAdvancer, advance_oldest
-from rota.engine.submission.backfills.progress import compute_progress, measure_progress
 from rota.engine.submission.backfills.requests import (
     BackfillCounts,
     BackfillRequest,
+    compute_progress,
+    measure_progress,
     start_backfill,
 )
 from rota.engine.submission.job_changes import delete_job
+from rota.engine.submission.requeue import retry_run
 from rota.store import backfills, tenants
 from rota.store.pool import DatabaseAccess, open_connection
 
@@ -134,21 +136,79 @@ async def test_ticks_on_record_as_not_run_keep_their_record(past: Past) -> None:
 
 
 async def test_all_runs_every_tick_again_but_those_whose_runs_are_alive(past: Past) -> None:
-    await past.backfill(hours=4)
-    await past.work()
-    await immediate_backfill.backfill_now(
-        past.world.conn,
-        immediate_backfill.BackfillRange(since=NOON - 6 * HOUR, until=NOON - 4 * HOUR),
-        tenant_id=1,
-        job_id=past.job_id,
-        now=past.world.now,
-    )
+    await past.backfill()
+    await past.work(lambda run: DEAD if run.scheduled_at in hours(6, 5) else RunState.SUCCEEDED)
+    for at in hours(6, 5):
+        run_id = derive_tick_run_id(past.job_id, at)
+        await retry_run(past.world.conn, tenant_id=1, run_id=run_id, by="ann")
 
     id_ = await past.backfill(only=BackfillSelection.ALL)
     await past.look()
 
     assert (await past.row(id_)).made == 4
-    assert await past.made() == sorted([*hours(6, 1), *hours(4, 1)])
+    assert await past.made() == sorted(2 * hours(4, 1))
+
+
+async def test_all_runs_every_tick_once_more_for_each_backfill(past: Past) -> None:
+    for _ in range(3):
+        await past.backfill(only=BackfillSelection.ALL)
+        await past.work()
+
+    assert await past.made() == sorted(3 * hours(6, 1))
+
+
+async def test_asking_again_runs_only_what_has_not_run(past: Past) -> None:
+    await past.backfill()
+    await past.work()
+
+    again = await past.ask(hours=8)
+    await past.work()
+
+    assert (again.counts.ticks, again.counts.ran, again.counts.new) == (8, 6, 2)
+    assert await past.made() == hours(8, 1)
+
+
+async def test_runs_have_a_low_priority_unless_another_is_asked_for(world: World) -> None:
+    past = await Past.begin(world, priority=1)
+    await past.backfill()
+
+    await past.look()
+
+    assert await world.conn.fetchval("select distinct priority from rota.live_runs") == 9
+
+
+async def test_the_range_has_its_first_instant_and_not_its_last(past: Past) -> None:
+    await past.backfill(since=NOON - 2 * HOUR, until=NOON - HOUR)
+
+    await past.work()
+
+    assert await past.made() == [NOON - 2 * HOUR]
+
+
+async def test_a_backfill_ignores_the_overlap_policy_and_has_a_gate_of_its_own(
+    world: World,
+) -> None:
+    past = await Past.begin(world, overlap=Overlap.QUEUE_ONE)
+    id_ = await past.backfill(at_once=2)
+
+    await past.look()
+
+    gates = await world.conn.fetch(
+        "select distinct g.key, g.most from rota.live_runs as l"
+        " join rota.gates as g on g.id = any(l.gates)"
+    )
+    assert await world.count("live_runs") == 6
+    assert [tuple(gate) for gate in gates] == [(f"backfill:{id_}", 2)]
+
+
+async def test_the_cap_on_runs_is_about_the_scheduler(world: World) -> None:
+    past = await Past.begin(world, schedule={"cron": "0 * * * *", "window": {"max_runs": 2}})
+
+    asked = await past.ask()
+    await past.work()
+
+    assert asked.counts.new == 6
+    assert await past.made() == hours(6, 1)
 
 
 async def test_what_was_cancelled_with_a_backfill_is_missing_for_the_next(past: Past) -> None:
@@ -453,6 +513,20 @@ async def test_a_day_on_which_clocks_change_has_as_many_ticks_as_it_has(world: W
     )
 
     assert asked.counts.new == 23
+
+
+async def test_a_daily_tick_keeps_its_local_time_over_a_change_of_clocks(world: World) -> None:
+    past = await Past.begin(world, schedule={"cron": "0 9 * * *", "timezone": "Europe/Berlin"})
+    await past.backfill(
+        since=datetime(2026, 3, 28, tzinfo=UTC), until=datetime(2026, 3, 30, tzinfo=UTC)
+    )
+
+    await past.work()
+
+    assert await past.made() == [
+        datetime(2026, 3, 28, 8, tzinfo=UTC),
+        datetime(2026, 3, 29, 7, tzinfo=UTC),
+    ]
 
 
 async def test_a_backfill_that_only_newer_code_can_read_waits_for_it(past: Past) -> None:

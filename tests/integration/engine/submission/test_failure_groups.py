@@ -15,14 +15,16 @@ from rota.core.errors import InvalidInput
 from rota.core.limits import JobLimit
 from rota.core.submissions import JobSpec
 from rota.engine.submission.bulk_actions import BulkAction, BulkResult
-from rota.engine.submission.dead_letter_edits import EDIT_ACTION, PayloadEdit, requeue_edited
 from rota.engine.submission.job_submission import submit_jobs
 from rota.engine.submission.requeue import (
     DROP_ACTION,
+    EDIT_ACTION,
     REQUEUE_ACTION,
+    PayloadEdit,
     count_dead_letters,
     drop_dead_letters,
     requeue_dead_letters,
+    requeue_edited,
 )
 from rota.store import dead_letters, interning, requeue, run_views
 from rota.store.run_views import RunListFilter as ListFilter

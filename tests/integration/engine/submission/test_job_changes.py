@@ -28,7 +28,7 @@ from rota.engine.submission.job_changes import (
     resume_job,
 )
 from rota.engine.submission.job_submission import define_jobs
-from rota.store import cursors, finished_jobs
+from rota.store import cursors, jobs
 from rota.store.cursors import TickFiring
 
 S = RunState
@@ -103,7 +103,7 @@ async def test_an_ended_job_that_gets_a_new_schedule_is_not_marked_as_finished(
     job_id = await ended(world)
 
     await change(world, job_id, schedule=EVERY_MINUTE)
-    listed = await finished_jobs.mark_finished(world.conn, limit=10)
+    listed = await jobs.mark_finished(world.conn, limit=10)
 
     assert (listed, (await job_row(world, job_id))["state"]) == (1, "active")
 
@@ -115,7 +115,7 @@ async def test_an_edit_that_is_under_way_comes_before_the_mark(world: World, dat
 
     async def mark() -> None:
         async with other.transaction():
-            await finished_jobs.mark_finished(other, limit=10)
+            await jobs.mark_finished(other, limit=10)
 
     async def is_waiting() -> bool:
         pids = await world.conn.fetchval("select pg_blocking_pids($1)", other.get_server_pid())

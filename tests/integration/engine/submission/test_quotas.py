@@ -16,7 +16,8 @@ from rota.core.overlap import Overlap
 from rota.core.quotas import Quotas
 from rota.core.submissions import JobSpec, RunSpec
 from rota.core.uniqueness import UniqueRule
-from rota.engine.submission.immediate_backfill import BackfillRange, backfill_now
+from rota.engine.submission.backfills.advancer import advance_oldest
+from rota.engine.submission.backfills.requests import BackfillRequest, start_backfill
 from rota.engine.submission.job_changes import JobChanges, delete_job, edit_job
 from rota.engine.submission.job_submission import SubmittedJob, define_jobs, submit_jobs
 from rota.engine.submission.requeue import (
@@ -241,14 +242,20 @@ async def test_a_backfill_is_held_against_the_quota_and_its_dry_run_is_not(world
     await world.conn.execute("update rota.cursors set tick_at = $1", NOON + 5 * HOUR)
     await limited(world, max_queued=3)
 
-    async def fill(hours: int, *, dry_run: bool = False) -> int:
-        wanted = BackfillRange(since=NOON + timedelta(seconds=1), until=NOON + hours * HOUR)
-        done = await backfill_now(
-            world.conn, wanted, tenant_id=1, job_id=job, now=world.now, dry_run=dry_run
+    async def fill(*, dry_run: bool = False) -> int:
+        wanted = BackfillRequest(since=NOON + timedelta(seconds=1), until=NOON + 5 * HOUR)
+        done = await start_backfill(
+            world.conn,
+            wanted,
+            tenant_id=1,
+            job_id=job,
+            by="ann",
+            now=world.now,
+            new_id=world.new_id,
+            dry_run=dry_run,
         )
-        return done.new
+        return done.counts.new
 
-    assert await fill(5, dry_run=True) == 4
-    with pytest.raises(QuotaExceeded, match="the request adds 4"):
-        await fill(5)
-    assert await fill(4) == 3
+    assert (await fill(dry_run=True), await fill()) == (4, 4)
+    await advance_oldest(world.conn)
+    assert await world.count("live_runs") == 3

@@ -12,8 +12,8 @@ from rota.core.log_events import EngineEvent, TargetDown, TargetUp
 from rota.core.outcome import Failed, Failure, Outcome, Succeeded, TurnedAway
 from rota.core.policy import Policy
 from rota.engine.execution.attempt import Attempt
-from rota.engine.execution.attempt_runner import run_attempt
 from rota.engine.execution.breakers import DISABLED_BREAKERS, Breakers
+from rota.engine.execution.pipeline import AttemptPipeline
 from rota.store.live_runs import ClaimedRun
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
@@ -168,7 +168,7 @@ async def test_an_attempt_that_is_turned_away_does_not_reach_its_executor() -> N
     worker = Worker()
     worker.lose("a:1")
 
-    outcome = await run_attempt(an_attempt(), breakers=worker.breakers)
+    outcome = await AttemptPipeline(breakers=worker.breakers).run(an_attempt())
 
     assert isinstance(outcome, TurnedAway)
-    assert await run_attempt(an_attempt(), breakers=DISABLED_BREAKERS) == Succeeded()
+    assert await AttemptPipeline(breakers=DISABLED_BREAKERS).run(an_attempt()) == Succeeded()

@@ -11,7 +11,7 @@ from rota.contract.schedule import read_schedule, read_stored_schedule, write_sc
 from rota.core.time import planning
 from rota.core.time.tick_density import DensitySpan
 from rota.engine.observability.load_forecast import SCHEDULES_READ_MAX, _compute_load
-from rota.store.load_views import ScheduledJob
+from rota.store.job_views import ScheduledJob
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

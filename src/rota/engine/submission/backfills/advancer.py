@@ -10,7 +10,7 @@ backfill.
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final, NamedTuple
@@ -25,12 +25,9 @@ from rota.core.overlap import Overlap
 from rota.core.submissions import encode_canonical
 from rota.core.time import moments
 from rota.core.time.past_ticks import PastTicks, TickPage
-from rota.core.time.planning import PlannedTick
 from rota.core.time.schedule import MICROSECOND
-from rota.core.time.tick import Tick
 from rota.engine.submission.backfills.requests import read_tick_states
 from rota.engine.submission.drafts import build_gates
-from rota.engine.submission.overlap_decision import build_tick_run, read_job_limits
 from rota.engine.submission.quotas import read_quotas
 from rota.engine.submission.tick_settlement import compute_ticks
 from rota.store import backfills, calendars, gates, jobs, live_runs, tenants
@@ -38,6 +35,7 @@ from rota.store.backfills import Backfill, BackfillStep, SettledRuns
 from rota.store.driver import Connection, ConnectionSource
 from rota.store.jobs import StoredJob
 from rota.store.live_runs import NewRun
+from rota.store.run_templates import RunTemplate, read_job_limits
 from rota.store.transaction import transaction
 
 # Ticks that one pass decides at most: about 20 ms of computation.
@@ -222,7 +220,7 @@ async def _insert_runs(
     text = job.payload if found.payload is None else found.payload
     payload = json.loads(text or "null")
     # Overlap.ALLOW omits the gate that keeps the job's own runs in order.
-    others = build_gates(job.id, job.tenant_id, Overlap.ALLOW, read_job_limits(job), payload)
+    others = build_gates(job.id, job.tenant_id, Overlap.ALLOW, read_job_limits(job.limits), payload)
     made = await gates.put_gates(conn, others)
     # The backfill's own gate comes first: while it is shut, a claim skips all of its runs at once.
     through = (found.gate_id, *(made[gate.tenant_id, gate.key] for gate in others))
@@ -238,24 +236,20 @@ def _build_runs(
     chosen: Sequence[tuple[datetime, bool]],
     through: tuple[int, ...],
 ) -> list[NewRun]:
-    """Return the new runs. They differ in ids and times only and share a template for the rest."""
+    """Return the new runs, which differ in ids and times only."""
     order = BackfillOrder.NEWEST if found.newest_first else BackfillOrder.OLDEST
-    tick = Tick(at=found.reached, local=found.reached.replace(tzinfo=None))
-    template = build_tick_run(job, PlannedTick(tick=tick, due_at=found.now), through, found.payload)
-    template = replace(template, trigger="backfill", priority=found.priority)
-    runs = []
-    for place, (at, has_runs) in enumerate(chosen):
-        due_at = rules.compute_due_at(found.now, place, order)
-        runs.append(
-            replace(
-                template,
-                id=backfill_run_id(found.id, at) if has_runs else derive_tick_run_id(job.id, at),
-                scheduled_at=at,
-                due_at=due_at,
-                deadline_at=template.deadline_at and template.deadline_at + (due_at - found.now),
-            )
+    template = RunTemplate.from_job(job, trigger="backfill")
+    return [
+        template.build_run(
+            backfill_run_id(found.id, at) if has_runs else derive_tick_run_id(job.id, at),
+            scheduled_at=at,
+            due_at=rules.compute_due_at(found.now, place, order),
+            priority=found.priority,
+            payload=found.payload,
+            gates=through,
         )
-    return runs
+        for place, (at, has_runs) in enumerate(chosen)
+    ]
 
 
 def backfill_run_id(backfill_id: UUID, at: datetime) -> UUID:

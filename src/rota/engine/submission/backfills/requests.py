@@ -1,7 +1,10 @@
-"""Counts the runs of a backfill and stores it for any node to carry out (S13).
+"""Counts the runs of a backfill, stores it for any node to carry out, and shows its progress (S13).
 
 Nothing is locked while ticks are counted: the scheduler's next undecided tick bounds the range, and
 that tick only moves forward. An index ensures that a job has one backfill at a time.
+
+The counts of the progress come from the stored row of the backfill. The remaining time follows from
+its own pace once it has one, and before that from the duration of the newest runs of its job.
 """
 
 import asyncio
@@ -16,8 +19,10 @@ from rota.contract.schedule import write_schedule
 from rota.core import backfills as rules
 from rota.core.backfills import (
     BACKFILL_CONCURRENCY_MAX,
+    UNFINISHED_STATES,
     BackfillOrder,
     BackfillSelection,
+    BackfillState,
     TickResult,
 )
 from rota.core.errors import Conflict, InvalidInput, NotFound
@@ -33,7 +38,7 @@ from rota.core.time.planning import NO_CALENDARS
 from rota.core.time.schedule import Schedule
 from rota.engine.submission.tick_settlement import read_job_schedule
 from rota.store import backfills, gates, jobs
-from rota.store.backfills import NewBackfill
+from rota.store.backfills import BackfillRow, NewBackfill
 from rota.store.driver import Connection
 from rota.store.jobs import StoredJob
 from rota.store.transaction import transaction
@@ -108,7 +113,7 @@ async def start_backfill(  # noqa: PLR0913 — which job of whom, what of it, wh
             until=request.until,
             calendars=calendars,
         )
-        end = await _decided_until(conn, job_id, past)
+        end = await _find_decided_end(conn, job_id, past)
         later = replace(past, since=end)
         undecided = await asyncio.to_thread(later.count, EXACT_TICKS_MAX)
         past = replace(past, until=end)
@@ -197,7 +202,7 @@ def _check_request(wanted: BackfillRequest, now: datetime) -> BackfillRequest:
     return replace(wanted, since=since, until=until, priority=parse_priority(wanted.priority))
 
 
-async def _decided_until(conn: Connection, job_id: UUID, past: PastTicks) -> datetime:
+async def _find_decided_end(conn: Connection, job_id: UUID, past: PastTicks) -> datetime:
     """Return the end of the part of the range that the scheduler has decided."""
     tick_at = await backfills.read_next_undecided(conn, job_id)
     return past.until if tick_at is None else max(past.since, min(past.until, tick_at))
@@ -235,3 +240,47 @@ async def _count_runs(
         is_guess=number.is_estimate,
         takes=rules.estimate_duration(new, each=duration, at_once=wanted.at_once),
     )
+
+
+class BackfillForecast(NamedTuple):
+    """Active runs, runs that have not ended (including those not created yet), and the time when
+    all will have ended. `eta` is None if it is unknown, or if the backfill does not advance.
+    """
+
+    alive: int
+    left: int
+    eta: datetime | None
+
+
+def compute_progress(
+    row: BackfillRow, *, run_duration: timedelta | None = None
+) -> BackfillForecast:
+    """Compute the progress of a backfill. `run_duration` is the measured duration of a run, if
+    known.
+    """
+    ended = row.succeeded + row.failed + row.cancelled
+    alive = row.made - ended
+    if row.state not in UNFINISHED_STATES:
+        return BackfillForecast(0, 0, None)
+    is_through = row.reached == (row.since if row.newest_first else row.until)
+    makes_more = row.state is not BackfillState.CANCELLING and not is_through
+    left = alive + (max(0, row.expected - row.made) if makes_more else 0)
+    if row.state is BackfillState.PAUSED:
+        return BackfillForecast(alive, left, None)
+    step = rules.measure_pace(ended=ended, busy=row.now - row.created_at - row.paused_for)
+    takes = (
+        rules.estimate_duration(left, each=run_duration, at_once=row.at_once)
+        if step is None
+        else step * left
+    )
+    return BackfillForecast(alive, left, None if takes is None else row.now + takes)
+
+
+async def measure_progress(
+    conn: Connection, row: BackfillRow, *, tenant_id: int
+) -> BackfillForecast:
+    """Compute the progress of a backfill, with the duration of its job's newest runs."""
+    if row.state not in UNFINISHED_STATES:
+        return compute_progress(row)
+    duration = await backfills.measure_duration(conn, tenant_id=tenant_id, job_id=row.job_id)
+    return compute_progress(row, run_duration=duration)

@@ -1,14 +1,12 @@
-"""Runs one attempt of a claimed run and turns whatever its handler does into an outcome.
+"""Turns whatever an attempt's handler does into an outcome that can be stored.
 
-This is the second of the two places that may catch any exception (the other is runtime/tiers.py):
-an exception of a handler is an outcome. core/settlement.py decides what happens to the run then.
+A handler may return anything and raise anything: an exception of a handler is an outcome, not an
+error of the worker. core/settlement.py decides what happens to the run then.
 """
 
 import asyncio
 import re
 from dataclasses import replace
-from datetime import timedelta
-from time import monotonic
 from typing import Final, assert_never
 
 import msgspec
@@ -16,27 +14,19 @@ import msgspec
 from rota.core.attempt import StopReason
 from rota.core.errors import InvalidInput
 from rota.core.executor import Fail, Retry, Snooze, Stream
-from rota.core.lease import SESSION_LEASE, LeaseValidity
 from rota.core.outcome import (
     Cancelled,
     Failed,
     Failure,
-    Guarantee,
     HandedBack,
-    NewerVersionNeeded,
     Outcome,
     Snoozed,
     Succeeded,
 )
-from rota.core.policy import UnreadablePolicy
 from rota.core.tracebacks import render_traceback
-from rota.engine.execution import exactly_once, secret_injection
 from rota.engine.execution.attempt import Attempt
-from rota.engine.execution.breakers import DISABLED_BREAKERS, Breakers
 from rota.runtime.tracebacks import locate_error, render_message, trace_error
 
-# When a run whose policy only newer code can read is offered to the workers again.
-NEWER_POLICY_DELAY: Final = timedelta(seconds=30)
 RESULT_BYTES_MAX: Final = 64_000
 FAILURE_MESSAGE_MAX: Final = 8_000
 ESCAPED_NUL: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
@@ -44,72 +34,25 @@ ESCAPED_NUL: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 _encode = msgspec.json.Encoder().encode
 
 
-UNLIMITED_LEASE: Final = LeaseValidity(lease=SESSION_LEASE)
-
-
-async def run_attempt(
-    attempt: Attempt,
-    lease_validity: LeaseValidity = UNLIMITED_LEASE,
-    breakers: Breakers = DISABLED_BREAKERS,
-) -> Outcome:
-    """Run the executor. Never raises, except for a cancellation that Rota did not request.
-
-    A process may be frozen between claim and start. If it was frozen for so long that another
-    worker may hold the run, the attempt must not start after a newer one (I9). An attempt whose
-    target is known to be down does not start either.
-    """
-    try:
-        if attempt.start_at is not None:
-            await wait_until(attempt.start_at)
-        if monotonic() >= lease_validity.start_until:
-            return HandedBack(has_started=False)
-        return await _execute(attempt, breakers)
-    except asyncio.CancelledError:
-        if attempt.stop_reason is None:
-            return _fail_with_message(attempt, "CancelledError", "handler cancelled itself")
-        return build_stopped_outcome(attempt.stop_reason, started=attempt.is_started)
-    except InvalidInput as error:
-        message = _mask_message(attempt, error)
-        failure = Failure(type="InvalidInput", message=message, frame=locate_error(error))
-        return Failed(failure=failure, final=True)
-    except Fail as error:
-        return Failed(failure=_build_failure(error), final=True)
-    except Retry as error:
-        return Failed(failure=_build_failure(error), retry_after=error.after)
-    except Snooze as error:
-        return Snoozed(delay=error.delay)
-    except BaseException as error:  # noqa: BLE001 — a handler may raise anything, SystemExit too
-        return _fail_with_traceback(attempt, error)
-
-
-async def _execute(attempt: Attempt, breakers: Breakers) -> Outcome:
-    is_exactly_once = attempt.policy.guarantee is Guarantee.EXACTLY_ONCE
-    if is_exactly_once:
-        exactly_once.refuse_start(attempt)
-    spec = (
-        await secret_injection.read_with_secrets(attempt)
-        if attempt.names_secrets
-        else attempt.read_spec()
-    )
-    outcome = breakers.check_attempt(attempt, spec) or await _run_executor(attempt, spec)
-    return exactly_once.require_transaction(attempt, outcome) if is_exactly_once else outcome
-
-
-async def _run_executor(attempt: Attempt, spec: object) -> Outcome:
-    attempt.is_started = True
-    return await attempt.executor.run(spec, attempt)
-
-
-async def wait_until(time: float) -> None:
-    """Wait until a time of the event loop's clock, which is the monotonic clock."""
-    loop = asyncio.get_running_loop()
-    if time > loop.time():
-        reached = loop.create_future()
-        timer = loop.call_at(time, reached.set_result, None)
-        try:
-            await reached
-        finally:
-            timer.cancel()
+def classify_error(attempt: Attempt, error: BaseException) -> Outcome:
+    """Return the outcome of an attempt that raised `error`."""
+    match error:
+        case asyncio.CancelledError():
+            if attempt.stop_reason is None:
+                return _fail_with_message(attempt, "CancelledError", "handler cancelled itself")
+            return build_stopped_outcome(attempt.stop_reason, started=attempt.is_started)
+        case InvalidInput():
+            message = _mask_message(attempt, error)
+            failure = Failure(type="InvalidInput", message=message, frame=locate_error(error))
+            return Failed(failure=failure, final=True)
+        case Fail():
+            return Failed(failure=_build_failure(error), final=True)
+        case Retry():
+            return Failed(failure=_build_failure(error), retry_after=error.after)
+        case Snooze():
+            return Snoozed(delay=error.delay)
+        case _:
+            return _fail_with_traceback(attempt, error)
 
 
 def build_stopped_outcome(reason: StopReason, *, started: bool = True) -> Outcome:
@@ -126,13 +69,6 @@ def build_stopped_outcome(reason: StopReason, *, started: bool = True) -> Outcom
             return HandedBack(has_started=started)
         case _:
             assert_never(reason)
-
-
-def defer_newer_policy(attempt: Attempt) -> NewerVersionNeeded | None:
-    """Return the outcome of an attempt whose policy only newer code can read, else None."""
-    if isinstance(attempt.policy, UnreadablePolicy):
-        return NewerVersionNeeded(delay=NEWER_POLICY_DELAY, reason=attempt.policy.reason)
-    return None
 
 
 def encode_outcome(outcome: Outcome) -> tuple[Outcome, str | None]:

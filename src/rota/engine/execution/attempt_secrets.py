@@ -1,11 +1,13 @@
-"""Masks the secrets of an attempt in everything that it writes.
+"""Injects secrets into the payload of an attempt, and masks them in everything that it writes.
 
-This is the single place between an attempt and what is stored of it: output, progress, result and
-failure. Output arrives in pieces, from any thread, and a secret may span two of them.
+Used only for payloads that reference a secret. The values are read for this attempt, so the next
+attempt sees a new version. They live only in the spec that the executor gets. The mask is the
+single place between the attempt and what is stored of it: output, progress, result and failure.
 """
 
 from dataclasses import replace
 from threading import Lock
+from typing import Any
 
 import msgspec
 
@@ -13,10 +15,31 @@ from rota.core.errors import InvalidInput
 from rota.core.executor import Stream
 from rota.core.outcome import Failed, Failure, Outcome
 from rota.core.secret_masking import MASK_TEXT, MASKED_BYTES_MIN, SecretMask
+from rota.core.secret_references import find_secret_names, reject_public_secrets
 from rota.core.tracebacks import mask_errors
+from rota.engine.execution.attempt import Attempt
+
+
+async def inject_secrets(attempt: Attempt) -> Any:
+    """Read the secrets that the payload references, mask them from now on, and let the executor
+    validate the payload with them. Raises `InvalidInput` if a secret does not exist; another
+    attempt would not find it either.
+    """
+    payload = attempt.decode_payload()
+    reject_public_secrets(attempt.kind, payload)
+    referenced = find_secret_names(payload)
+    found = await attempt.secrets(sorted(referenced))
+    for name in sorted(referenced - found.keys()):
+        raise InvalidInput("payload", f"{{{{secret:{name}}}}}", f"secret {name!r} does not exist")
+    attempt.secret_mask = AttemptMask(SecretMask(found.values()))
+    return attempt.read_spec(found)
 
 
 class AttemptMask:
+    """Masks the secrets of one attempt. Output arrives in pieces, from any thread, and a secret may
+    span two of them.
+    """
+
     __slots__ = ("_held", "_lock", "_mask")
 
     def __init__(self, mask: SecretMask) -> None:

@@ -8,7 +8,7 @@ from rota.core.errors import InvalidInput
 from rota.core.executor import Stream
 from rota.core.outcome import Failed, Failure, Succeeded
 from rota.core.secret_masking import SecretMask
-from rota.engine.execution.secret_masking import AttemptMask
+from rota.engine.execution.attempt_secrets import AttemptMask
 
 
 @pytest.fixture

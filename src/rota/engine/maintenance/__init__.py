@@ -1,0 +1,1 @@
+"""Cleans up and repairs in the background: partitions, retention, quotas, lost runs."""
