@@ -15,8 +15,7 @@ from rota.core.ids import build_id
 from rota.processes.api import OpenApi, open_api, publish_api
 from rota.processes.app_loader import load_handlers
 from rota.processes.database import OpenDatabase
-from rota.processes.demo.jobs import create_missing_jobs
-from rota.processes.demo.outcome_printer import OutcomePrinter
+from rota.processes.demo.jobs import OutcomePrinter, create_missing_jobs
 from rota.processes.event_sources import check_sources, open_sources
 from rota.processes.executor_factory import build_executor_factory
 from rota.processes.maintenance import build_maintenance_duties
@@ -119,7 +118,7 @@ async def open_services(
                 settings,
                 access,
                 context,
-                on_fired=lambda _queue_ids: worker.wake(),
+                wake_worker=worker.signals.wake_claimer,
                 traces=process.traces,
             )
         )
@@ -127,7 +126,7 @@ async def open_services(
             say(worker.served_text)
         sources = await stack.enter_async_context(open_sources(settings, access, context))
         duties = build_maintenance_duties(
-            settings.retention, pool, context, on_runs_ready=worker.wake
+            settings.retention, pool, context, on_runs_ready=worker.signals.wake_claimer
         )
         if demo:
             outcome_printer = OutcomePrinter(source=pool, say=say, name_prefix="demo: ")

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp
 from rota.api.admission import CredentialVerifier, RateLimiter, RequestRate, VerifiedSenders
 from rota.api.app import make_app
 from rota.api.batched_writes import CommitBatchers, ServedKindsCache
-from rota.api.call import ApiService as ApiService
+from rota.api.call import ApiService
 from rota.api.connections import ConnectionGuard
 from rota.api.guarded_pool import GuardedPool
 from rota.api.pipeline import RequestPipeline, RequestRates
@@ -37,7 +37,6 @@ from rota.engine.observability.log_tails import LogTails
 from rota.engine.observability.meter import Meter
 from rota.engine.observability.tracing import TraceWriter
 from rota.processes.admin_keys import KEY_FILE, AdminKeyWatch
-from rota.processes.clock import OpenClockMonitor, measure_clock, open_clock_monitor
 from rota.processes.key_files import ensure_master_key, write_key_file
 from rota.processes.listener import (
     LISTEN_BACKLOG,
@@ -49,7 +48,14 @@ from rota.processes.listener import (
     read_proxies,
     serve_probes,
 )
-from rota.processes.process import ProcessContext, Write, run_process
+from rota.processes.process import (
+    OpenClockMonitor,
+    ProcessContext,
+    Write,
+    measure_clock,
+    open_clock_monitor,
+    run_process,
+)
 from rota.runtime.address_file import publish_address
 from rota.runtime.events import RequestFailed
 from rota.runtime.health import LoopHeartbeat

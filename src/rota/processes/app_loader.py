@@ -1,7 +1,7 @@
 """Loads the app or the handlers at `module:attribute`.
 
-The module is user code: it may be missing, broken, or raise anything. Separate from plugins.py,
-because `--reload` checks an app without importing the executors.
+The module is user code: it may be missing, broken, or raise anything. Separate from
+executor_factory.py, because `--reload` checks an app without importing the executors.
 """
 
 import sys

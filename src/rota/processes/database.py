@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
-from rota.config.database import DatabaseSettings as DatabaseSettings
+from rota.config.database import DatabaseSettings
 from rota.core.log_events import Emit
 from rota.store import partitions
 from rota.store.embedded import Embedded, EmbeddedOptions, start

@@ -1,8 +1,8 @@
 """Builds the event sources of a process from its settings.
 
-A plug-in is an entry point of the group `rota.sources`: its name is the kind, its target a callable
-that creates a source from options (core/source.py). Secret references are resolved when the process
-starts, and every source is created once to validate its options.
+Each kind is an entry point of the group `rota.sources`, also a built-in one: its name is the kind,
+its target a callable that creates a source from options (core/source.py). Secret references are
+resolved when the process starts, and every source is created once to validate its options.
 """
 
 import os
@@ -11,32 +11,24 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
-from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any, Final
 
 from rota.config import secret_references
 from rota.config.settings import Settings
-from rota.config.sources import SourceSettings as SourceSettings
+from rota.config.sources import SourceSettings
 from rota.contract.source_messages import MessageFormat
 from rota.core.errors import InvalidInput, InvalidSetting
 from rota.core.ids import build_id
 from rota.core.source import Source
 from rota.engine.events.source_reader import ConfiguredSource, ReleasingDuty, SourceReader
-from rota.processes.app_loader import describe_import_error
+from rota.processes.plugins import find_entry_points, is_built_in, load_entry_point
 from rota.runtime.pulse import Pulse
 from rota.runtime.service import Duty, ServiceContext
 from rota.runtime.tiers import Tier
 from rota.store.pool import DatabaseAccess, open_pool
 
 ENTRY_POINT_GROUP: Final = "rota.sources"
-BUILT_IN: Final = {
-    "folder": "rota.sources.folder",
-    "kafka": "rota.sources.kafka",
-    "nats": "rota.sources.nats",
-    "postgres_table": "rota.sources.outbox",
-    "redis_streams": "rota.sources.redis_streams",
-}
 CONNECTIONS_MAX: Final = 4
 # A hanging source is abandoned long before this.
 PASS_TIME_MAX: Final = timedelta(minutes=5)
@@ -82,20 +74,29 @@ def read_sources(settings: Settings, environment: Mapping[str, str]) -> list[Con
     """Return all configured event sources, validated."""
     if not settings.sources:
         return []
-    plugins = {entry.name: entry for entry in entry_points(group=ENTRY_POINT_GROUP)}
+    kinds = find_kinds()
     return [
-        read_source(name, source, plugins, environment) for name, source in settings.sources.items()
+        read_source(name, source, kinds, environment) for name, source in settings.sources.items()
     ]
+
+
+def find_kinds() -> dict[str, EntryPoint]:
+    """Return the entry points of all kinds of sources. A plug-in cannot replace a built-in kind."""
+    kinds: dict[str, EntryPoint] = {}
+    for entry in find_entry_points(ENTRY_POINT_GROUP):
+        if entry.name not in kinds or not is_built_in(kinds[entry.name]):
+            kinds[entry.name] = entry
+    return kinds
 
 
 def read_source(
     name: str,
     source: SourceSettings,
-    plugins: Mapping[str, EntryPoint],
+    kinds: Mapping[str, EntryPoint],
     environment: Mapping[str, str],
 ) -> ConfiguredSource:
     path = f"sources.{name}"
-    make = find_factory(source.kind, plugins, path=path)
+    make = find_factory(source.kind, kinds, path=path)
     options = resolve_references(source.options, f"{path}.options", environment)
     try:
         make(options)
@@ -118,20 +119,14 @@ def read_source(
     )
 
 
-def find_factory(kind: str, plugins: Mapping[str, EntryPoint], *, path: str) -> SourceFactory:
-    if kind in BUILT_IN:
-        built_in: SourceFactory = import_module(BUILT_IN[kind]).make
-        return built_in
-    if kind not in plugins:
-        known = ", ".join(sorted({*BUILT_IN, *plugins}))
+def find_factory(kind: str, kinds: Mapping[str, EntryPoint], *, path: str) -> SourceFactory:
+    if kind not in kinds:
+        known = ", ".join(sorted(kinds))
         raise InvalidSetting(f"{path}.kind", kind, f"unknown kind; known kinds: {known}")
     try:
-        factory: SourceFactory = plugins[kind].load()
-    except Exception as error:  # a plug-in may raise anything
-        wanted = (
-            f"cannot load this entry point of {ENTRY_POINT_GROUP}: {describe_import_error(error)}"
-        )
-        raise InvalidSetting(f"{path}.kind", plugins[kind].value, wanted) from error
+        factory: SourceFactory = load_entry_point(kinds[kind])
+    except InvalidInput as error:
+        raise InvalidSetting(f"{path}.kind", error.value, error.wanted) from error
     return factory
 
 

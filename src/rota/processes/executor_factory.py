@@ -1,92 +1,77 @@
-"""Builds the executors of a worker: the built-in ones, its handlers, and plug-ins.
+"""Builds the executors of a worker: the built-in ones and those of other packages.
 
-A plug-in is an entry point of the group `rota.executors`: a callable without arguments that returns
-an executor (core/executor.py). Executors belong to one event loop, so each attempt loop gets new
-ones.
+Each is an entry point of the group `rota.executors`: a callable that returns an executor
+(core/executor.py). A callable with a required parameter receives an `ExecutorSetup`, from which the
+built-in executors read their settings (built_in_executors.py); it returns None if this worker needs
+no such executor. Executors belong to one event loop, so each attempt loop gets new ones.
 """
 
+import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import EntryPoint, entry_points
 from typing import Final
 
 from rota.config.settings import Settings
 from rota.core.errors import InvalidInput
 from rota.core.executor import Executor
-from rota.executors.http import HttpExecutor, TargetGuard
-from rota.executors.python import PythonExecutor, PythonLimits
-from rota.executors.shell import ShellExecutor
-from rota.processes.app_loader import describe_import_error, load_handlers
-from rota.processes.child_environment import build_child_environment, check_passed_environment
-from rota.processes.resource_executors import (
-    build_notify_executor,
-    build_sql_executors,
-    build_sync_executor,
-    build_webhook_executor,
-)
+from rota.processes.app_loader import LoadedHandlers, load_handlers
+from rota.processes.child_environment import check_passed_environment
+from rota.processes.plugins import find_entry_points, load_entry_point
 
 ENTRY_POINT_GROUP: Final = "rota.executors"
+POSITIONAL: Final = (
+    inspect.Parameter.POSITIONAL_ONLY,
+    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+)
 
 ExecutorFactory = Callable[[], tuple[Executor, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorSetup:
+    """What executors are built from. `handlers` is None if the worker serves no app."""
+
+    settings: Settings
+    environment: Mapping[str, str]
+    handlers: LoadedHandlers | None = None
 
 
 def build_executor_factory(settings: Settings, *, app: str | None = None) -> ExecutorFactory:
     """Return a factory of the worker's executors; `app` is `module:attribute` of its handlers."""
     check_passed_environment(settings)
-    served = None if app is None else load_handlers(app)
-    plugins = [load_plugin(entry) for entry in entry_points(group=ENTRY_POINT_GROUP)]
-
-    allowed = settings.executors
-    # A claimed run must not wait for a thread or child process while its timeout runs.
-    limits = PythonLimits(threads=settings.worker.slots, children=settings.worker.slots)
+    setup = ExecutorSetup(
+        settings=settings,
+        environment=os.environ,
+        handlers=None if app is None else load_handlers(app),
+    )
+    builders = [
+        bind_setup(load_entry_point(entry), setup) for entry in find_entry_points(ENTRY_POINT_GROUP)
+    ]
 
     def make() -> tuple[Executor, ...]:
-        guard = TargetGuard(
-            allow_networks=allowed.http_allow_networks,
-            allow_hosts=allowed.http_allow_hosts,
-            allow_ports=allowed.http_allow_ports,
-            deny_networks=allowed.http_deny_networks,
-        )
-        executors: list[Executor] = [
-            HttpExecutor(guard=guard, guard_tenants=allowed.http_allow_tenants),
-            ShellExecutor(
-                allow=allowed.shell_allow,
-                user=allowed.shell_user,
-                tenants=allowed.shell_tenants,
-            ),
-            build_notify_executor(allowed, os.environ),
-            build_sync_executor(allowed, os.environ),
-            build_webhook_executor(allowed, os.environ, guard),
-        ]
-        # A worker without such resources leaves these kinds to other workers.
-        if allowed.connections or allowed.data_folder is not None:
-            executors += build_sql_executors(allowed, os.environ)
-        if served is not None:
-            executors.append(
-                PythonExecutor(
-                    served.handlers,
-                    source=served.source,
-                    limits=limits,
-                    environment=partial(build_child_environment, settings, os.environ),
-                )
-            )
-        executors += [plugin() for plugin in plugins]
+        built = [build() for build in builders]
+        executors = [executor for executor in built if executor is not None]
         reject_duplicate_kinds(executors)
         return tuple(executors)
 
     return make
 
 
-def load_plugin(entry: EntryPoint) -> Callable[[], Executor]:
+def bind_setup(
+    builder: Callable[..., Executor | None], setup: ExecutorSetup
+) -> Callable[[], Executor | None]:
+    """Return a builder without parameters."""
+    return partial(builder, setup) if has_required_parameter(builder) else builder
+
+
+def has_required_parameter(builder: Callable[..., object]) -> bool:
     try:
-        factory: Callable[[], Executor] = entry.load()
-    except Exception as error:  # a plug-in may raise anything
-        wanted = (
-            f"cannot load this entry point of {ENTRY_POINT_GROUP}: {describe_import_error(error)}"
-        )
-        raise InvalidInput("plug-in", entry.value, wanted) from error
-    return factory
+        parameters = inspect.signature(builder).parameters.values()
+    except (TypeError, ValueError):  # Python cannot tell, as for some classes written in C
+        return False
+    return any(each.kind in POSITIONAL and each.default is each.empty for each in parameters)
 
 
 def reject_duplicate_kinds(executors: list[Executor]) -> None:

@@ -10,11 +10,13 @@ from rota.config.retention import RetentionSettings
 from rota.engine.events.retention import EventKeyPruner
 from rota.engine.events.window_closing import WindowCloser
 from rota.engine.graphs.advancer import GraphAdvancer
-from rota.engine.maintenance.job_finisher import JobFinisher
-from rota.engine.maintenance.one_time_mover import OneTimeJobMover
-from rota.engine.maintenance.overdue_submissions import OverdueSubmissionMover
+from rota.engine.maintenance.cleanup import (
+    JobFinisher,
+    OneTimeJobMover,
+    OverdueSubmissionMover,
+    Pruner,
+)
 from rota.engine.maintenance.partition_maintainer import PartitionMaintainer
-from rota.engine.maintenance.pruner import Pruner
 from rota.engine.maintenance.quota_monitor import QuotaMonitor
 from rota.engine.maintenance.run_rescuer import RunExpirer, RunRescuer
 from rota.engine.maintenance.sweeper import Sweeper
@@ -32,7 +34,7 @@ def build_maintenance_duties(
     *,
     on_runs_ready: Callable[[], object],
 ) -> list[Duty]:
-    """Build the duties; `freed` is called when runs become ready to claim."""
+    """Build the duties; `on_runs_ready` is called when runs become ready to claim."""
     partition_maintainer = PartitionMaintainer(
         pool=pool,
         ahead=retention.partitions_ahead,

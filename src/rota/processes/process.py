@@ -1,18 +1,18 @@
-"""Runs a process: log, signals, watchdog and database around its tiers."""
+"""Runs a process: log, signals, watchdog, database and clock around its tiers."""
 
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from random import Random
-from typing import Final
+from typing import Final, NamedTuple
 
-from rota.config.database import DatabaseSettings as DatabaseSettings
-from rota.config.settings import LogSettings as LogSettings
-from rota.config.settings import Settings
+from rota.config.database import DatabaseSettings
+from rota.config.settings import LogSettings, Settings
 from rota.core.clock import ClockSource
 from rota.core.log_events import EngineEvent
+from rota.engine.observability.clock_monitor import ClockMonitor
 from rota.engine.observability.event_log import EventLog
 from rota.engine.observability.log_lines import LogLevel
 from rota.engine.observability.meter import Meter
@@ -24,18 +24,22 @@ from rota.runtime.clock import SystemClock
 from rota.runtime.database_clock import DatabaseClock
 from rota.runtime.events import RuntimeEvent
 from rota.runtime.garbage_collection import relax_collector
-from rota.runtime.service import ServiceContext
+from rota.runtime.pulse import Pulse
+from rota.runtime.service import Duty, ServiceContext
 from rota.runtime.signals import stop_on_signals
 from rota.runtime.stop import Stop
 from rota.runtime.tiers import Tier, run_tiers
 from rota.runtime.watchdog import STALL_LIMIT, Watchdog
-from rota.store.pool import SILENCE_MARGIN
+from rota.store.driver import Connection
+from rota.store.pool import SILENCE_MARGIN, DatabaseAccess, DedicatedConnection
 from rota.store.roles import DatabaseRole
+from rota.store.server_check import read_database_time
 
 Write = Callable[[str], object]
 # A pass waits for a connection and for a response, each late by up to SILENCE_MARGIN, and the rest
 # of the pass takes time too.
 WAIT_MARGIN: Final = 3 * SILENCE_MARGIN
+CLOCK_GRACE: Final = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,3 +132,47 @@ def build_log(settings: LogSettings, clock: ClockSource, write: Write) -> EventL
 def compute_watchdog_limit(settings: DatabaseSettings) -> timedelta:
     """Return how long a duty may be blocked: longer than it waits for a silent database."""
     return max(STALL_LIMIT, settings.connect_timeout + settings.statement_timeout + WAIT_MARGIN)
+
+
+class OpenClockMonitor(NamedTuple):
+    """The monitor of the database's clock, its duty, and the pulse that triggers a measurement at
+    once.
+    """
+
+    monitor: ClockMonitor
+    duty: Duty
+    pulse: Pulse
+
+    @property
+    def tier(self) -> Tier:
+        return Tier([self.duty], grace=CLOCK_GRACE)
+
+
+@asynccontextmanager
+async def open_clock_monitor(
+    access: DatabaseAccess, context: ServiceContext
+) -> AsyncIterator[OpenClockMonitor]:
+    """Measure once before anything is served, then every second, on a separate connection."""
+    line, pulse = DedicatedConnection(access), Pulse()
+    monitor = ClockMonitor(
+        source=line,
+        clock=context.clock,
+        database_clock=context.database_clock,
+        emit=context.emit,
+    )
+    try:
+        async with line.acquire() as conn:
+            await monitor.measure(conn)
+        yield OpenClockMonitor(monitor, Duty("clock", monitor.tick, pulse, context), pulse)
+    finally:
+        line.close()
+
+
+async def measure_clock(conn: Connection, context: ServiceContext) -> datetime:
+    """Read the database's time and update the offset of this process."""
+    sent = context.clock.monotonic()
+    now = await read_database_time(conn)
+    context.database_clock.offset.record_response(
+        now, sent=sent, received=context.clock.monotonic()
+    )
+    return now

@@ -18,16 +18,13 @@ from rota.core.lease import Lease
 from rota.engine.dispatch.hints import HintListener, HintSender
 from rota.engine.observability.tracing import TraceWriter
 from rota.engine.scheduling.agenda import Agenda
-from rota.engine.scheduling.calendar_refresher import CalendarRefresher
-from rota.engine.scheduling.held_shards import HeldShards
-from rota.engine.scheduling.schedule_cache import ScheduleCache
-from rota.engine.scheduling.shard_leaser import ShardLeaser, ShardLeaserService
-from rota.engine.scheduling.tick_firer import NotifyQueues, TickFirer, TickTracer
+from rota.engine.scheduling.schedule_cache import CalendarRefresher, ScheduleCache
+from rota.engine.scheduling.shard_leaser import HeldShards, ShardLeaser, ShardLeaserService
+from rota.engine.scheduling.tick_firer import TickFirer, TickTracer
 from rota.engine.scheduling.tick_reader import TickReader
-from rota.processes.clock import open_clock_monitor
 from rota.processes.event_sources import check_sources, open_sources
 from rota.processes.maintenance import build_maintenance_duties
-from rota.processes.process import ProcessContext, Write, run_process
+from rota.processes.process import ProcessContext, Write, open_clock_monitor, run_process
 from rota.runtime.clock_offset import ClockOffset
 from rota.runtime.pulse import Pulse
 from rota.runtime.service import Duty, ServiceContext
@@ -62,8 +59,32 @@ class SchedulerParts:
     offset: ClockOffset
     agendas: tuple[Agenda, ...]
     pulses: tuple[Pulse, ...]
-    on_fired: NotifyQueues | None
-    on_traced: TickTracer | None
+    wake_worker: Callable[[], object] | None
+    trace_ticks: TickTracer | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchedulerSignals:
+    """Wakes the services of a scheduler: each method names what happened and wakes who must know.
+
+    `wake_worker` wakes the worker of the same process, if it has one.
+    """
+
+    reader: TickReader
+    calendars: Pulse
+    hint_sender: HintSender
+    wake_worker: Callable[[], object] | None
+
+    def on_ticks_fired(self, _queue_ids: frozenset[int]) -> None:
+        """Tell the workers that runs are waiting, first the one in this process."""
+        if self.wake_worker is not None:
+            self.wake_worker()
+        self.hint_sender.send_hint(hints.RUNS_CHANNEL)
+
+    def on_jobs_changed(self) -> None:
+        """Read ticks and calendars again."""
+        self.reader.reread_soon()
+        self.calendars.wake()
 
 
 async def run_scheduler(settings: Settings, *, ready: Callable[[str], object], write: Write) -> int:
@@ -101,12 +122,12 @@ async def open_scheduler(
     access: DatabaseAccess,
     context: ServiceContext,
     *,
-    on_fired: NotifyQueues | None = None,
+    wake_worker: Callable[[], object] | None = None,
     traces: TraceWriter | None = None,
 ) -> AsyncIterator[list[Tier]]:
     """Yield the tiers of a scheduler.
 
-    In a process that also has a worker, `fired` wakes it before other processes get the hint.
+    In a process that also has a worker, `wake_worker` wakes it before other processes get the hint.
     """
     async with AsyncExitStack() as stack:
         connections = SchedulerConnections(
@@ -130,8 +151,8 @@ async def open_scheduler(
                 Agenda(schedule_cache=schedule_cache, wake=pulse.wake) for pulse in pulses
             ),
             pulses=pulses,
-            on_fired=on_fired,
-            on_traced=None if traces is None else traces.record_ticks,
+            wake_worker=wake_worker,
+            trace_ticks=None if traces is None else traces.record_ticks,
         )
         yield build_tiers(settings.scheduler, context, parts)
 
@@ -143,12 +164,6 @@ def build_tiers(
     connections = parts.connections
     reader_pulse, hint_pulse, calendars_pulse = Pulse(), Pulse(), Pulse()
     hint_sender = HintSender(line=connections.hints, pulse=hint_pulse)
-
-    def announce_fired(queue_ids: frozenset[int]) -> None:
-        if parts.on_fired is not None:
-            parts.on_fired(queue_ids)
-        hint_sender.send_hint(hints.RUNS_CHANNEL)
-
     reader = TickReader(
         source=connections.reads,
         held_shards=parts.held_shards,
@@ -163,18 +178,19 @@ def build_tiers(
     calendar_refresher = CalendarRefresher(
         source=connections.calendars, schedule_cache=parts.agendas[0].schedule_cache
     )
-
-    def refresh_jobs() -> None:
-        reader.reread_soon()
-        calendars_pulse.wake()
-
+    signals = SchedulerSignals(
+        reader=reader,
+        calendars=calendars_pulse,
+        hint_sender=hint_sender,
+        wake_worker=parts.wake_worker,
+    )
     hint_listener = HintListener(
-        line=connections.hint_listener, callbacks={hints.JOBS_CHANNEL: refresh_jobs}
+        line=connections.hint_listener, callbacks={hints.JOBS_CHANNEL: signals.on_jobs_changed}
     )
     return [
         Tier(
             [
-                *build_firing_duties(settings, context, parts, announce_fired),
+                *build_firing_duties(settings, context, parts, signals),
                 Duty("reading", reader.tick, reader_pulse, context),
                 Duty("listening", hint_listener.tick, Pulse(), context),
                 Duty("refreshing calendars", calendar_refresher.tick, calendars_pulse, context),
@@ -190,7 +206,7 @@ def build_firing_duties(
     settings: SchedulerSettings,
     context: ServiceContext,
     parts: SchedulerParts,
-    on_fired: NotifyQueues,
+    signals: SchedulerSignals,
 ) -> list[Duty]:
     connections = (parts.connections.even_fires, parts.connections.odd_fires)
     duties = []
@@ -204,9 +220,9 @@ def build_firing_duties(
             agenda=agenda,
             batch_max=settings.batch,
             clock=context.clock,
-            notify_queues=on_fired,
+            notify_queues=signals.on_ticks_fired,
             emit=context.emit,
-            trace_ticks=parts.on_traced,
+            trace_ticks=parts.trace_ticks,
         )
         duties.append(Duty(f"firing {name} shards", firer.tick, pulse, context))
     return duties

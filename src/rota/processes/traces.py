@@ -12,8 +12,7 @@ from importlib import import_module
 from typing import Final
 
 from rota.config.secret_references import resolve_references
-from rota.config.settings import Settings
-from rota.config.settings import TraceSettings as TraceSettings
+from rota.config.settings import Settings, TraceSettings
 from rota.core.errors import InvalidSetting
 from rota.engine.observability.tracing import TraceWriter
 from rota.runtime.events import SpansLost
@@ -45,8 +44,8 @@ async def open_traces(
         headers,
         service=configured.service,
         one_in=configured.one_in,
-        lost=lambda count, reason: context.emit(SpansLost(count=count, reason=reason)),
-        chance=context.rng,
+        on_lost=lambda count, reason: context.emit(SpansLost(count=count, reason=reason)),
+        rng=context.rng,
     )
     try:
         yield traces

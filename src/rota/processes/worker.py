@@ -11,33 +11,45 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
+from random import Random
 from typing import Final, NamedTuple
+from uuid import UUID
 
 from rota.config.settings import Settings
 from rota.core.attempt import StopReason
+from rota.core.breaker import BreakerRule
+from rota.core.executor import Executor
 from rota.core.lease import Lease, LeaseValidity
+from rota.core.time.tick import FIRE_AHEAD
 from rota.engine.dispatch.hints import HintListener, HintSender
-from rota.engine.dispatch.limited_claims import LimitedClaims
+from rota.engine.dispatch.limited_claims import LimitedClaims, ServedTenantIds
 from rota.engine.dispatch.run_claimer import QueueClaimState, RunClaimer
-from rota.engine.dispatch.served_tenants import ServedTenantIds
-from rota.engine.execution.attempt import Attempt
+from rota.engine.execution.attempt import Attempt, StartAttemptSpan
 from rota.engine.execution.attempt_effects import DatabaseEffects
-from rota.engine.execution.attempt_pool import AttemptLoopParts, AttemptPool, AttemptPoolCallbacks
-from rota.engine.execution.drain_service import DrainService
+from rota.engine.execution.attempt_pool import (
+    AttemptLoopParts,
+    AttemptPool,
+    AttemptPoolCallbacks,
+    DrainService,
+    StallMonitor,
+)
+from rota.engine.execution.breakers import Breakers
 from rota.engine.execution.heartbeat import Heartbeat
 from rota.engine.execution.job_spec_cache import JobSpecCache
-from rota.engine.execution.stall_monitor import StallMonitor
+from rota.engine.execution.pipeline import AttemptPipeline
 from rota.engine.graphs.advancer import GraphAdvancer
 from rota.engine.maintenance.run_rescuer import RunRescuer
 from rota.engine.observability.tracing import TraceWriter
-from rota.engine.recording.log_writer import LogWriter, LogWriterService
-from rota.engine.recording.outcome_recorder import OutcomeRecorder, OutcomeRecorderService
+from rota.engine.recording.outcome_recorder import (
+    LogWriter,
+    LogWriterService,
+    OutcomeRecorder,
+    OutcomeRecorderService,
+)
 from rota.processes.app_loader import load_handlers
-from rota.processes.circuit_breakers import build_breakers
-from rota.processes.clock import open_clock_monitor
 from rota.processes.executor_factory import ExecutorFactory, build_executor_factory
 from rota.processes.key_files import read_master_key
-from rota.processes.process import ProcessContext, Write, run_process
+from rota.processes.process import ProcessContext, Write, open_clock_monitor, run_process
 from rota.processes.schedule_registration import find_unserved_queues, register_schedules
 from rota.processes.shell_user import check_shell_user, find_exposed_keys
 from rota.processes.worker_session import (
@@ -46,7 +58,6 @@ from rota.processes.worker_session import (
     describe_served,
     register_worker,
 )
-from rota.runtime.clock_offset import ClockOffset
 from rota.runtime.pulse import Pulse
 from rota.runtime.service import Duty, ServiceContext
 from rota.runtime.tiers import Tier
@@ -57,8 +68,6 @@ from rota.store.roles import DatabaseRole
 from rota.store.sessions import HeartbeatResponse
 
 STOP_GRACE: Final = timedelta(seconds=5)
-# Runs that are due within this time are claimed early; equal to the scheduler's own lead time.
-CLAIM_AHEAD: Final = timedelta(milliseconds=12)
 # Time after the drain for cancelled handlers to clean up.
 CANCEL_GRACE: Final = timedelta(minutes=11)
 
@@ -73,37 +82,83 @@ class WorkerConnections(NamedTuple):
     hint_listener: DedicatedConnection
 
 
-class OpenWorker(NamedTuple):
-    """The tiers of a worker, and the function that wakes it when runs are ready."""
-
-    tiers: list[Tier]
-    wake: Callable[[], None]
-    # The served tenants in words; None while there is only one tenant.
-    served_text: str | None = None
-
-
 @dataclass(slots=True)
 class WorkerSignals:
-    """The pulses of a worker's duties, and the signals that wake them."""
+    """Wakes the services of a worker: each method names what happened and wakes who must know.
 
-    claiming: Pulse
-    recording: Pulse
-    advancing: Pulse
-    hinting: Pulse
+    Services receive these methods when they are built, and some of them are also woken. So the
+    signals exist first, and `connect` adds the woken services before any service runs.
+    """
 
-    gate_listeners: list[Callable[[], None]] = field(default_factory=list)
-    is_claimer_full: Callable[[], bool] = lambda: True
-    announce_new_runs: Callable[[], object] = lambda: None
+    claiming: Pulse = field(default_factory=Pulse)
+    recording: Pulse = field(default_factory=Pulse)
+    advancing: Pulse = field(default_factory=Pulse)
+    hinting: Pulse = field(default_factory=Pulse)
+    _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+    _claimer: RunClaimer = field(init=False)
+    _advancer: GraphAdvancer = field(init=False)
+    _heartbeat: Heartbeat = field(init=False)
+    _hint_sender: HintSender = field(init=False)
 
-    def notify_attempts_changed(self) -> None:
-        if self.is_claimer_full():
+    def connect(
+        self,
+        *,
+        claimer: RunClaimer,
+        advancer: GraphAdvancer,
+        heartbeat: Heartbeat,
+        hint_sender: HintSender,
+    ) -> None:
+        """Add the services that the signals wake."""
+        self._claimer, self._advancer = claimer, advancer
+        self._heartbeat, self._hint_sender = heartbeat, hint_sender
+
+    def wake_claimer(self) -> None:
+        """Claim soon, because runs are waiting."""
+        self._claimer.on_hint()
+        self.claiming.wake()
+
+    def on_runs_created(self) -> None:
+        """Claim runs that this process created, and tell the other workers."""
+        self.wake_claimer()
+        self._hint_sender.send_hint(hints.RUNS_CHANNEL)
+
+    def on_runs_rescued(self) -> None:
+        """Tell all workers about rescued runs. Those that ended instead may complete steps."""
+        self._hint_sender.send_hint(hints.RUNS_CHANNEL)
+        self._advancer.scan_soon()
+
+    def on_runs_cancelled(self) -> None:
+        """Ask which runs to stop. Those that ended at once may complete steps."""
+        self._heartbeat.beat_now()
+        self._advancer.scan_soon()
+
+    def on_steps_completed(self) -> None:
+        """Look for the step completions that another process wrote."""
+        self._advancer.scan_soon()
+
+    def on_map_items(self) -> None:
+        """Start members of a map that a handler extended. Called from the attempt loop's thread."""
+        self._loop.call_soon_threadsafe(self._advancer.scan_soon)
+
+    def on_attempts_changed(self) -> None:
+        """Record attempts that ended, and claim again if no slot was free."""
+        if self._claimer.is_full:
             self.claiming.wake()
         self.recording.wake()
 
-    def notify_gates_freed(self) -> None:
-        for notify in self.gate_listeners:
-            notify()
+    def on_gates_freed(self) -> None:
+        """Claim gated runs, because runs that had passed a gate ended."""
+        self._claimer.on_gates_freed()
         self.claiming.wake()
+
+
+class OpenWorker(NamedTuple):
+    """The tiers of a worker, and the signals that wake its services."""
+
+    tiers: list[Tier]
+    signals: WorkerSignals
+    # The served tenants in words; None while there is only one tenant.
+    served_text: str | None = None
 
 
 async def run_worker(
@@ -169,134 +224,131 @@ async def open_worker(
         for connection in connections:
             stack.callback(connection.close)
         pool = await stack.enter_async_context(open_pool(access, size=2))
-        signals = WorkerSignals(Pulse(), Pulse(), Pulse(), Pulse())
-        advancer = GraphAdvancer(
-            source=connections.advances,
-            on_runs_created=lambda: signals.announce_new_runs(),  # noqa: PLW0108 - set later, in open_tiers
-            on_gates_freed=signals.notify_gates_freed,
-            wake=signals.advancing.wake,
-            monotonic=context.clock.monotonic,
-            emit=context.emit,
+        signals = WorkerSignals()
+        lease_validity = LeaseValidity(lease=build_lease(settings))
+        loop_factory = AttemptLoopFactory(
+            settings=settings,
+            access=access,
+            context=context,
+            session_id=member.session_id,
+            pipeline=AttemptPipeline(
+                lease_validity=lease_validity,
+                breakers=build_breakers(settings, context),
+                start_span=build_span_starter(settings, traces),
+            ),
+            on_map_items=signals.on_map_items,
+            make_executors=make_executors,
+            registered_executors=executors,
         )
-        wake_advancer = partial(asyncio.get_running_loop().call_soon_threadsafe, advancer.scan_soon)
-        offset, breakers = context.database_clock.offset, build_breakers(settings, context)
-        trust = LeaseValidity(lease=build_lease(settings))
-        trace = (
-            None
-            if traces is None
-            else partial(traces.start_attempt, queue=get_single_queue(settings))
-        )
-        # The first attempt loop uses the executors whose kinds were registered.
-        unused = [executors]
-
-        def make_kit(noted: Callable[[Attempt], None]) -> AttemptLoopParts:
-            effects = DatabaseEffects(
-                access,
-                session_id=member.session_id,
-                now=context.database_clock.now,
-                on_output=noted,
-                on_map_items=wake_advancer,
-                get_master_key=partial(read_master_key, settings),
-            )
-            return AttemptLoopParts(
-                executors=unused.pop() if unused else make_executors(),
-                effects=effects,
-                lease_validity=trust,
-                breakers=breakers,
-                start_span=trace,
-                stops_all_for_lease=settings.worker.on_database_outage == "stop",
-            )
-
         attempt_pool = AttemptPool(
             slots=settings.worker.slots,
             kinds=member.kinds,
-            make_parts=make_kit,
+            make_parts=loop_factory.build_parts,
             job_specs=JobSpecCache(connections.claims),
             callbacks=AttemptPoolCallbacks(
-                signals.notify_attempts_changed, signals.notify_gates_freed, offset.monotonic_when
+                on_change=signals.on_attempts_changed,
+                on_gates_freed=signals.on_gates_freed,
+                to_monotonic=context.database_clock.offset.monotonic_when,
             ),
             emit=context.emit,
         )
         stack.push_async_callback(attempt_pool.close)
         parts = WorkerParts(
-            member, attempt_pool, signals, connections, pool, drain, offset, trust, advancer
+            member=member,
+            attempt_pool=attempt_pool,
+            signals=signals,
+            connections=connections,
+            pool=pool,
+            drain=drain,
+            lease_validity=lease_validity,
         )
         yield build_tiers(settings, access, context, parts)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, kw_only=True)
+class AttemptLoopFactory:
+    """Builds the parts of a worker's attempt loops.
+
+    The first loop uses the executors whose kinds were registered. A loop that replaces a blocked
+    one gets new executors.
+    """
+
+    settings: Settings
+    access: DatabaseAccess
+    context: ServiceContext
+    session_id: UUID
+    pipeline: AttemptPipeline
+    on_map_items: Callable[[], object]
+    make_executors: ExecutorFactory
+    registered_executors: tuple[Executor, ...] | None
+
+    def build_parts(self, on_output: Callable[[Attempt], None]) -> AttemptLoopParts:
+        executors, self.registered_executors = self.registered_executors, None
+        effects = DatabaseEffects(
+            self.access,
+            session_id=self.session_id,
+            now=self.context.database_clock.now,
+            on_output=on_output,
+            on_map_items=self.on_map_items,
+            get_master_key=partial(read_master_key, self.settings),
+        )
+        return AttemptLoopParts(
+            executors=self.make_executors() if executors is None else executors,
+            effects=effects,
+            pipeline=self.pipeline,
+            stops_all_for_lease=self.settings.worker.on_database_outage == "stop",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerParts:
+    """What the duties of a worker share."""
+
     member: WorkerMember
     attempt_pool: AttemptPool
     signals: WorkerSignals
     connections: WorkerConnections
     pool: Pool
     drain: Callable[[], object]
-    offset: ClockOffset
-    trust: LeaseValidity
-    advancing: GraphAdvancer
+    lease_validity: LeaseValidity
 
 
 def build_tiers(
     settings: Settings, access: DatabaseAccess, context: ServiceContext, parts: WorkerParts
 ) -> OpenWorker:
     """Build the tiers of a worker, in the order in which they stop."""
-    member, attempt_pool, signals = parts.member, parts.attempt_pool, parts.signals
-    connections, advancer = parts.connections, parts.advancing
-    hint_sender = HintSender(line=connections.hints, pulse=signals.hinting)
-    claimer = RunClaimer(
-        source=connections.claims,
-        queues=[QueueClaimState(queue_id=queue_id) for queue_id in member.queue_ids],
-        claims=LimitedClaims(
-            session_id=member.session_id,
-            queue_ids=member.queue_ids,
-            kind_ids=tuple(member.kinds),
-            clock=context.clock,
-            ahead=CLAIM_AHEAD,
-            served_tenants=ServedTenantIds(served=member.served, queues=member.queues),
-        ),
-        free_slots=lambda: attempt_pool.free_slots,
-        start_runs=attempt_pool.start_runs,
-        start_gated_runs=partial(attempt_pool.start_runs, is_gated=True),
-        held_runs=attempt_pool.held_runs,
-        clock=context.clock,
-        offset=parts.offset,
+    signals = parts.signals
+    attempt_pool = parts.attempt_pool
+    hint_sender = HintSender(line=parts.connections.hints, pulse=signals.hinting)
+    claimer = build_claimer(context, parts)
+    advancer = GraphAdvancer(
+        source=parts.connections.advances,
+        on_runs_created=signals.on_runs_created,
+        on_gates_freed=signals.on_gates_freed,
+        wake=signals.advancing.wake,
+        monotonic=context.clock.monotonic,
+        emit=context.emit,
     )
-    signals.gate_listeners.append(claimer.on_gates_freed)
-    signals.is_claimer_full = lambda: claimer.is_full
     heartbeat = Heartbeat(
         access=access,
-        session_id=member.session_id,
+        session_id=parts.member.session_id,
         attempts=attempt_pool,
-        lease_validity=parts.trust,
-        apply_response=lambda beat: apply_heartbeat_response(beat, attempt_pool, parts.drain),
+        lease_validity=parts.lease_validity,
+        apply_response=partial(
+            apply_heartbeat_response, attempt_pool=attempt_pool, drain=parts.drain
+        ),
         end_process=os._exit,
         emit=context.emit,
     )
-
-    def wake_claimer() -> None:
-        claimer.on_hint()
-        signals.claiming.wake()
-
-    def announce_new_runs() -> None:
-        wake_claimer()
-        hint_sender.send_hint(hints.RUNS_CHANNEL)
-
-    def check_cancellations() -> None:
-        heartbeat.beat_now()
-        advancer.scan_soon()
-
-    def announce_rescued_runs() -> None:
-        hint_sender.send_hint(hints.RUNS_CHANNEL)
-        advancer.scan_soon()
-
-    signals.announce_new_runs = announce_new_runs
+    signals.connect(
+        claimer=claimer, advancer=advancer, heartbeat=heartbeat, hint_sender=hint_sender
+    )
     hint_listener = HintListener(
-        line=connections.hint_listener,
+        line=parts.connections.hint_listener,
         callbacks={
-            hints.RUNS_CHANNEL: wake_claimer,
-            hints.CANCELS_CHANNEL: check_cancellations,
-            hints.STEP_COMPLETIONS_CHANNEL: advancer.scan_soon,
+            hints.RUNS_CHANNEL: signals.wake_claimer,
+            hints.CANCELS_CHANNEL: signals.on_runs_cancelled,
+            hints.STEP_COMPLETIONS_CHANNEL: signals.on_steps_completed,
         },
     )
     stall_monitor = StallMonitor(
@@ -304,7 +356,7 @@ def build_tiers(
     )
     rescuer = RunRescuer(
         source=parts.pool,
-        on_runs_waiting=announce_rescued_runs,
+        on_runs_waiting=signals.on_runs_rescued,
         emit=context.emit,
         monotonic=context.clock.monotonic,
     )
@@ -323,7 +375,7 @@ def build_tiers(
         ),
         Tier(
             [
-                build_recording_duty(context, parts),
+                build_recording_duty(context, parts, advancer),
                 build_log_duty(context, parts),
                 Duty("monitoring stalls", stall_monitor.tick, Pulse(), context),
             ],
@@ -340,10 +392,35 @@ def build_tiers(
             grace=STOP_GRACE,
         ),
     ]
-    return OpenWorker(tiers, wake_claimer, describe_served(member))
+    return OpenWorker(tiers, signals, describe_served(parts.member))
 
 
-def build_recording_duty(context: ServiceContext, parts: WorkerParts) -> OutcomeRecorderService:
+def build_claimer(context: ServiceContext, parts: WorkerParts) -> RunClaimer:
+    member, attempt_pool = parts.member, parts.attempt_pool
+    return RunClaimer(
+        source=parts.connections.claims,
+        queues=[QueueClaimState(queue_id=queue_id) for queue_id in member.queue_ids],
+        claims=LimitedClaims(
+            session_id=member.session_id,
+            queue_ids=member.queue_ids,
+            kind_ids=tuple(member.kinds),
+            clock=context.clock,
+            # What the scheduler decides ahead is claimed ahead.
+            ahead=FIRE_AHEAD,
+            served_tenants=ServedTenantIds(served=member.served, queues=member.queues),
+        ),
+        free_slots=lambda: attempt_pool.free_slots,
+        start_runs=attempt_pool.start_runs,
+        start_gated_runs=partial(attempt_pool.start_runs, is_gated=True),
+        held_runs=attempt_pool.list_held_runs,
+        clock=context.clock,
+        offset=context.database_clock.offset,
+    )
+
+
+def build_recording_duty(
+    context: ServiceContext, parts: WorkerParts, advancer: GraphAdvancer
+) -> OutcomeRecorderService:
     attempt_pool = parts.attempt_pool
     duty = OutcomeRecorder(
         source=parts.connections.records,
@@ -356,8 +433,8 @@ def build_recording_duty(context: ServiceContext, parts: WorkerParts) -> Outcome
         monotonic=context.clock.monotonic,
         rng=context.rng,
         emit=context.emit,
-        advance_graphs=parts.advancing.advance_soon,
-        scan_completions=parts.advancing.scan_soon,
+        advance_graphs=advancer.advance_soon,
+        scan_completions=advancer.scan_soon,
     )
     return OutcomeRecorderService(
         duty=Duty("recording", duty.tick, parts.signals.recording, context),
@@ -380,10 +457,26 @@ def apply_heartbeat_response(
         drain()
 
 
-def get_single_queue(settings: Settings) -> str | None:
-    """Return the queue that the worker serves, if it serves exactly one."""
+def build_span_starter(settings: Settings, traces: TraceWriter | None) -> StartAttemptSpan | None:
+    """Return what starts the span of an attempt. A span names the queue if there is only one."""
+    if traces is None:
+        return None
     queues = settings.worker.queues
-    return queues[0] if len(queues) == 1 else None
+    return partial(traces.start_attempt, queue=queues[0] if len(queues) == 1 else None)
+
+
+def build_breakers(settings: Settings, context: ServiceContext) -> Breakers:
+    worker = settings.worker
+    rule = BreakerRule(
+        after=worker.breaker_after, pause=worker.breaker_pause, longest=worker.breaker_longest
+    )
+    # A separate random generator: the attempt thread uses it.
+    return Breakers(
+        rule,
+        monotonic=context.clock.monotonic,
+        rng=Random(context.rng.getrandbits(64)),
+        emit=context.emit,
+    )
 
 
 def build_lease(settings: Settings) -> Lease:

@@ -21,8 +21,8 @@ from rota.core.kind_descriptions import (
 )
 from rota.core.log_events import SessionOpened, TenantsUnknown
 from rota.core.tenancy import EVERY_TENANT, SERVES_EVERY_TENANT, ServedTenants
-from rota.engine.execution.graph_expansion import GRAPH_KIND_EXECUTOR
-from rota.processes.clock import measure_clock
+from rota.engine.execution.attempt_pool import GRAPH_KIND_EXECUTOR
+from rota.processes.process import measure_clock
 from rota.runtime.service import ServiceContext
 from rota.store import interning, kinds, sessions
 from rota.store.pool import DatabaseAccess, open_connection

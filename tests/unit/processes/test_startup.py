@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 import pytest
+from tests.support.moved_clock import MovedClock
 
 from rota.config.database import DatabaseSettings
 from rota.config.declarations import FOREVER
 from rota.core.errors import StoreRefused, StoreUnavailable
 from rota.processes.startup import DatabaseWait, StoppedAtStart
-from rota.runtime.clock import MovedClock
 from rota.runtime.events import DatabaseReached, WaitingForDatabase
 from rota.runtime.stop import Halt
 
