@@ -15,7 +15,9 @@ LINT = Path(sys.executable).with_name("lint-imports")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the sources that a test may damage."""
     copy = tmp_path_factory.mktemp("sources")
-    shutil.copytree(ROOT / "src" / "rota", copy / "rota", ignore=shutil.ignore_patterns("*.pyc"))
+    for package in ("rota", "rota_bench"):
+        source = ROOT / "src" / package
+        shutil.copytree(source, copy / package, ignore=shutil.ignore_patterns("*.pyc"))
     shutil.copy(ROOT / ".importlinter", copy)
     return copy
 
@@ -61,6 +63,9 @@ def test_the_sources_as_they_are_keep_the_rules(sources: Path) -> None:
             "Only the store imports the driver",
         ),
         ("cli/output.py", "import asyncpg", "Only the store imports the driver"),
+        ("../rota_bench/database.py", "import asyncpg", "Only the store imports the driver"),
+        ("processes/worker.py", "import rota_bench", "Only the command `rota bench` imports"),
+        ("cli/main.py", "import rota_bench.command", "Only the command `rota bench` imports"),
     ],
 )
 def test_a_broken_rule_is_noticed(sources: Path, file: str, line: str, rule: str) -> None:

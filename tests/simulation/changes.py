@@ -13,7 +13,7 @@ from uuid import UUID
 from rota.core.outcome import Failed, Guarantee, HandedBack, Outcome, Snoozed, Succeeded
 from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.settlement import WORKER_LOSSES_MAX
-from rota.engine.scheduling.tick_firer import FIRE_AHEAD
+from rota.core.time.tick import FIRE_AHEAD
 from tests.simulation.ledger import Act, Ledger, Start
 from tests.simulation.nodes import WorkerNode
 from tests.simulation.plans import BACK_OFF

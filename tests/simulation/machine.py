@@ -34,7 +34,7 @@ working = ("claiming", "claiming", "recording", "rescuing", "expiring")
 crowds = st.sampled_from(
     [(*SCHEDULERS, *WORKERS), (*SCHEDULERS, *WORKERS), SCHEDULERS, ("B", "A"), WORKERS, ("Y", "A")]
 )
-# A beat is sent within its lease or not at all (engine/execution/heartbeat.py), so it does not stop.
+# A beat is sent within its lease or not at all (engine/execution/heartbeat.py): it does not stop.
 stopping = st.one_of(
     st.tuples(schedulers, st.sampled_from(scheduling)),
     st.tuples(workers, st.sampled_from(working)),

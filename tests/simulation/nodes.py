@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from rota.core.attempt import EndedAttempt
-from rota.core.lease import SESSION_LEASE, SHARD_LEASE, DatabaseObservation
+from rota.core.lease import SESSION_LEASE, DatabaseObservation
 from rota.core.log_events import EngineEvent
 from rota.core.outcome import Outcome, Succeeded
 from rota.engine.dispatch.limited_claims import LimitedClaims
@@ -24,9 +24,8 @@ from rota.engine.execution.job_spec_cache import JobSpecCache
 from rota.engine.maintenance.run_rescuer import RunExpirer, RunRescuer
 from rota.engine.recording.outcome_recorder import OutcomeRecorder
 from rota.engine.scheduling.agenda import Agenda
-from rota.engine.scheduling.held_shards import HeldShards
 from rota.engine.scheduling.schedule_cache import ScheduleCache
-from rota.engine.scheduling.shard_leaser import ShardLeaser
+from rota.engine.scheduling.shard_leaser import HeldShards, ShardLeaser
 from rota.engine.scheduling.tick_firer import TickFirer
 from rota.engine.scheduling.tick_reader import TickReader
 from rota.runtime.clock_offset import ClockOffset
@@ -35,6 +34,7 @@ from rota.store import sessions
 from rota.store.live_runs import ClaimedRun
 from rota.store.sessions import NewSession, SessionRole
 from tests.simulation.wire import Wire
+from tests.support.leases import SHARD_LEASE
 from tests.support.world import NOON, World
 
 # Few, so that runs wait for one another.

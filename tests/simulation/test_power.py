@@ -88,7 +88,7 @@ BREAKAGES = (
     ),
     breaking(
         "ticks that are passed over are not written down",
-        in_code(misfire_handler, "records_of", lambda _due, _recorded: []),
+        in_code(misfire_handler, "build_records", lambda _due, _recorded: []),
         "I3",
     ),
     breaking(

@@ -1,7 +1,7 @@
 """Which release is the previous one, and its source, taken from git.
 
 Nothing of it is installed: its processes run with this checkout's Python and packages, and find
-their own `rota` first on the path.
+their own `rota`, with its own metadata, first on the path.
 """
 
 import io
@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import tarfile
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,7 +57,7 @@ def this_release() -> Release:
 def previous_release(folder: Path, *, commit: str = PREVIOUS_RELEASE) -> Release:
     """The previous release, unpacked into a folder."""
     packed = subprocess.run(
-        ["git", "archive", "--format=tar", commit, "src"],
+        ["git", "archive", "--format=tar", commit, "src", "pyproject.toml"],
         cwd=ROOT,
         capture_output=True,
         check=False,
@@ -65,4 +66,18 @@ def previous_release(folder: Path, *, commit: str = PREVIOUS_RELEASE) -> Release
         raise AssertionError(MISSING)
     with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
         archive.extractall(folder, filter="data")
+    write_metadata(folder)
     return Release(name="old", source=folder / "src")
+
+
+def write_metadata(folder: Path) -> None:
+    """Write what an installation of this release would say about it, such as its entry points."""
+    project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    name, version = project["name"], project["version"]
+    metadata = folder / "src" / f"{name}-{version}.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.4\nName: {name}\nVersion: {version}\n")
+    lines = []
+    for group, entries in project.get("entry-points", {}).items():
+        lines += [f"[{group}]", *(f"{entry} = {target}" for entry, target in entries.items())]
+    (metadata / "entry_points.txt").write_text("\n".join(lines))

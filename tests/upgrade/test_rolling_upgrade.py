@@ -47,7 +47,10 @@ SYNTHETIC = [
     Migration(
         version=NEXT + 1,
         name=f"{NEXT + 1:04}_synthetic_index_expand",
-        text=f"{OUTSIDE_TRANSACTION_MARKER}\ncreate index concurrently jobs_colour on rota.jobs (colour);\n",
+        text=(
+            f"{OUTSIDE_TRANSACTION_MARKER}\n"
+            "create index concurrently jobs_colour on rota.jobs (colour);\n"
+        ),
     ),
 ]
 # What this release lists besides jobs; the previous one knows neither the word nor the thing.

@@ -2,7 +2,7 @@
 
 from rota.api import identifiers
 from rota.api.call import Reply
-from rota.api.resources.common import parse_instant
+from rota.api.resources.endpoint_steps import parse_instant
 from rota.api.schemas.runs import BulkActionResult, BulkDraft
 from rota.core import bulk_operations
 from rota.core.errors import InvalidInput

@@ -85,16 +85,16 @@ class CommitBatcher(Generic[Input, Result]):
     _writing: set["asyncio.Task[None]"] = field(default_factory=set)
 
     async def submit(
-        self, call: "Call", input: Input, build_reply: "Callable[[Result], Reply]"
+        self, call: "Call", draft: Input, build_reply: "Callable[[Result], Reply]"
     ) -> "tuple[Result, Reply]":
         """Write one submission together with concurrent ones, or raise `NotBatchable`."""
-        made = asyncio.get_running_loop().create_future()
-        wish = PendingSubmission(
-            call, input, build_reply, made, call.now, call.service.clock.monotonic()
+        result = asyncio.get_running_loop().create_future()
+        pending = PendingSubmission(
+            call, draft, build_reply, result, call.now, call.service.clock.monotonic()
         )
-        self._waiting.setdefault(call.tenant_id, []).append(wish)
+        self._waiting.setdefault(call.tenant_id, []).append(pending)
         self._write_more()
-        return await wish.result
+        return await pending.result
 
     def fail_pending(self, error: StoreUnavailable) -> None:
         """Fail the submissions that are not being written yet: the database is unreachable."""

@@ -12,7 +12,7 @@ from rota.api import identifiers
 from rota.api.batched_writes import audit_created_jobs
 from rota.api.call import Call
 from rota.api.job_edits import build_spec
-from rota.api.schemas.common import format_optional_time
+from rota.api.schemas.field_types import format_optional_time
 from rota.api.schemas.jobs import CreatedJob, JobDraft
 from rota.contract.bulk_drafts import build_columns, build_variants
 from rota.contract.job_values import read_details

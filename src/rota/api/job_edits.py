@@ -16,7 +16,7 @@ from rota.contract.job_drafts import (
 from rota.core.policy import Policy
 from rota.engine.submission.job_changes import JobChanges
 
-__all__ = ["build_spec", "build_edit", "resolve_kind", "value_or_default"]
+__all__ = ["build_edit", "build_spec", "resolve_kind", "value_or_default"]
 
 
 def build_edit(edit: JobFields, *, policy: Policy) -> JobChanges:

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from rota.api import identifiers
 from rota.api.problems import ProblemError
-from rota.api.schemas.common import format_time
+from rota.api.schemas.field_types import format_time
 from rota.api.schemas.job_queries import JobType
 from rota.core.errors import RotaError
 from rota.core.ids import read_id_time

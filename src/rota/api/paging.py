@@ -17,7 +17,6 @@ from rota.api.identifiers import is_plain_text
 from rota.api.problems import ProblemError
 
 T = TypeVar("T")
-DEFAULT_PAGE_SIZE: Final = 50
 PAGE_SIZE_MAX: Final = 200
 CURSOR_CHARS_MAX: Final = 500
 CURSOR_DIGITS_MAX: Final = 18

@@ -43,7 +43,6 @@ from rota.store.transaction import transaction
 FAILED_AUTHENTICATIONS: Final = "failed authentications of this address"
 IDEMPOTENCY_KEY_HEADER: Final = "idempotency-key"
 IDEMPOTENCY_KEY: Final = re.compile(r"[!-~]{1,255}")
-STORED_STATUSES: Final = range(200, 300)
 # 401 and 429 cannot be decided while the database is unreachable.
 UNDECIDABLE_IN_OUTAGE: Final = frozenset({401, 429})
 

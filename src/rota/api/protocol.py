@@ -186,7 +186,8 @@ def render_refusal(code: str, detail: str) -> bytes:
         }
     )
     head = (
-        f"HTTP/1.1 {kind.status} {describe_status(kind.status)}\r\ncontent-type: {PROBLEM_MEDIA_TYPE}\r\n"
+        f"HTTP/1.1 {kind.status} {describe_status(kind.status)}\r\n"
+        f"content-type: {PROBLEM_MEDIA_TYPE}\r\n"
         f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
     )
     return head.encode("ascii") + body

@@ -14,7 +14,7 @@ from msgspec import Meta, Struct
 from starlette.requests import ClientDisconnect, Request
 
 from rota.api.problems import ProblemError, ProblemField, translate_error
-from rota.api.schemas.common import ANY_CASE
+from rota.api.schemas.field_types import ANY_CASE
 from rota.contract.documents import explain_error
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 
 from rota.api import identifiers
-from rota.api.schemas.common import format_optional_time, format_time
+from rota.api.schemas.field_types import format_optional_time, format_time
 from rota.api.schemas.jobs import JobView, LatestRunView, ScheduleType
 from rota.api.schemas.runs import RunDetail, RunView, TracebackError
 from rota.contract.job_values import build_policy_response, read_row_values

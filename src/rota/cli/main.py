@@ -137,7 +137,7 @@ COMMANDS: Final = (
         "whoami", "inspection:whoami", OPERATE_GROUP, "Show the current key, tenant and role."
     ),
     CommandEntry("migrate", "migrate:migrate", OPERATE_GROUP, "Migrate the database schema."),
-    CommandEntry("bench", "bench:bench", OPERATE_GROUP, "Measure Rota on this machine."),
+    CommandEntry("bench", "bench:bench", OPERATE_GROUP, "Measure Rota, in a source checkout."),
     CommandEntry("completion", "completion:app", OPERATE_GROUP, "Shell completion."),
 )
 

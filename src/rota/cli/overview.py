@@ -9,7 +9,14 @@ from rota.cli import times
 from rota.cli.commands.inspection import draw_sparkline
 from rota.cli.commands.runs import format_duration
 from rota.cli.output import describe_error
-from rota.cli.tables import Screen, TableColumn, colour_text, cut_text, format_cell, render_table
+from rota.cli.tables import (
+    Screen,
+    TableColumn,
+    colour_text,
+    format_cell,
+    render_table,
+    truncate_text,
+)
 from rota.core.errors import RotaError
 from rota.core.time import moments
 
@@ -100,7 +107,10 @@ def render_heading(
     snapshot: ClusterSnapshot, screen: Screen, error: RotaError | None
 ) -> Iterator[str]:
     found = snapshot.statistics
-    title = f"rota top · {snapshot.url} · tenant {snapshot.who.tenant} · {snapshot.now:%H:%M:%S} UTC · q: quit"
+    title = (
+        f"rota top · {snapshot.url} · tenant {snapshot.who.tenant} · "
+        f"{snapshot.now:%H:%M:%S} UTC · q: quit"
+    )
     yield colour_text(fit_line(format_cell(title), screen), "head", screen)
     if error is not None:
         yield colour_text(fit_line(format_cell(describe_error(error)), screen), "bad", screen)
@@ -120,7 +130,8 @@ def describe_rate(statistics: Any) -> str:
         parts.append(f"{statistics.failure_rate:.0%} failed")
     if statistics.wait_p50_s is not None:
         parts.append(
-            f"p50/p99 wait {times.format_seconds(statistics.wait_p50_s)}/{times.format_seconds(statistics.wait_p99_s)}"
+            f"p50/p99 wait {times.format_seconds(statistics.wait_p50_s)}"
+            f"/{times.format_seconds(statistics.wait_p99_s)}"
         )
     if statistics.duration_p50_s is not None:
         p50, p99 = (
@@ -130,13 +141,14 @@ def describe_rate(statistics: Any) -> str:
         parts.append(f"p50/p99 duration {p50}/{p99}")
     if statistics.late_ticks:
         parts.append(
-            f"{statistics.late_ticks} ticks late by up to {times.format_seconds(statistics.latest_tick_by_s)}"
+            f"{statistics.late_ticks} ticks late by up to "
+            f"{times.format_seconds(statistics.latest_tick_by_s)}"
         )
     return ", ".join(parts)
 
 
 def fit_line(text: str, screen: Screen) -> str:
-    return text if screen.width is None else cut_text(text, screen.width)
+    return text if screen.width is None else truncate_text(text, screen.width)
 
 
 def render_section(

@@ -122,9 +122,9 @@ def render_line(
     used = 0
     for cell, width, column in zip(cells, widths, columns, strict=True):
         left = None if screen.width is None else screen.width - used
-        text = pad_text(cut_text(cell, width), width, right=column.right)
+        text = pad_text(truncate_text(cell, width), width, right=column.right)
         if left is not None and measure_width(text) > left:
-            text = cut_text(text, left)
+            text = truncate_text(text, left)
         used += measure_width(text) + len(GAP)
         parts.append(colour_text(text, MOODS.get(cell), screen) if column.mood else text)
     return GAP.join(parts).rstrip()
@@ -135,7 +135,7 @@ def pad_text(text: str, width: int, *, right: bool) -> str:
     return space + text if right else text + space
 
 
-def cut_text(text: str, width: int) -> str:
+def truncate_text(text: str, width: int) -> str:
     """Cut text to `width`; an ellipsis marks the cut."""
     if measure_width(text) <= width:
         return text

@@ -36,6 +36,7 @@ def _error_lines(error: Any, frames: Sequence[Any]) -> Iterator[str]:
         yield f"{indent}{RELATIONS.get(error.relation, error.relation)} {format_cell(summary)}"
     for frame in reversed(frames):
         place = f"{frame.file}:{frame.line} in {frame.function}"
-        yield f"{indent}  {colour_text(format_cell(place), 'head' if frame.is_own else 'faint', screen)}"
+        style = "head" if frame.is_own else "faint"
+        yield f"{indent}  {colour_text(format_cell(place), style, screen)}"
         if frame.code:
             yield f"{indent}      {format_cell(frame.code)}"

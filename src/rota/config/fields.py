@@ -106,7 +106,7 @@ def read_default(info: msgspec.structs.FieldInfo) -> object:
     return info.default if factory is msgspec.NODEFAULT else factory()
 
 
-def named_fields(field: SettingField, name: str) -> dict[str, SettingField]:
+def list_named_fields(field: SettingField, name: str) -> dict[str, SettingField]:
     """Return the settings of one resource in a table of named resources."""
     kind = find_resource_type(field)
     fields = (build_field(f"{field.path}.{name}", info) for info in msgspec.structs.fields(kind))

@@ -28,7 +28,7 @@ from rota.config.fields import (
     VARIABLE_PREFIX,
     SettingField,
     find_resource_type,
-    named_fields,
+    list_named_fields,
     spell_duration,
 )
 from rota.config.settings import Settings, find_contradictions
@@ -331,7 +331,7 @@ def convert_resource(setting: SettingValue, name: str, table: object) -> object:
         raise replace(setting, value=table).build_error(
             f"{setting.field.wanted}; {name} is not a table"
         )
-    fields = named_fields(setting.field, name)
+    fields = list_named_fields(setting.field, name)
     for key in table:
         if key not in fields:
             wanted = f"unknown setting; known settings: {', '.join(fields)} ({setting.source})"

@@ -1,7 +1,7 @@
 """Converts a job into JSON values, by the field names of the contract.
 
-Comparison, export and responses use the same form, for a declared job (`read_spec_values`) and for a
-stored one (`read_row_values`).
+Comparison, export and responses use the same form, for a declared job (`read_spec_values`) and for
+a stored one (`read_row_values`).
 """
 
 import json
@@ -19,8 +19,6 @@ from rota.core.submissions import JobSpec
 
 # Fields of `JobSpec` and of a job's row; the policy fields are stored together in one document.
 OWN_FIELDS: Final = tuple(name for name in STORED_JOB_FIELDS if name not in POLICY_FIELDS)
-# The one policy field that is also a column; the scheduler needs it to decide ticks.
-GUARANTEE_COLUMN: Final = "guarantee"
 
 
 def read_spec_values(spec: JobSpec) -> dict[str, Any]:

@@ -51,8 +51,8 @@ def read_stored_policy(value: Mapping[str, object]) -> Policy:
 
 
 def read_policy_or_unreadable(value: Mapping[str, object]) -> Policy:
-    """Like `read_stored_policy`, but return `UnreadablePolicy` for an unknown policy, so that a caller
-    that reads many policies can go on with the others.
+    """Like `read_stored_policy`, but return `UnreadablePolicy` for an unknown policy, so that a
+    caller that reads many policies can go on with the others.
     """
     try:
         return read_stored_policy(value)

@@ -31,8 +31,7 @@ from rota.contract.times import DAY, SECOND
 from rota.core.errors import InvalidInput, InvalidSchedule, NewerDocument
 from rota.core.time import durations, moments
 from rota.core.time.cron import Cron, DayMatch
-from rota.core.time.jitter import JITTER_MAX as JITTER_MAX
-from rota.core.time.jitter import TickJitter
+from rota.core.time.jitter import JITTER_MAX, TickJitter
 from rota.core.time.policies import (
     START_DEADLINE_MIN,
     CatchUpPace,

@@ -194,7 +194,8 @@ class ScheduleDocument(Struct, kw_only=True, forbid_unknown_fields=True, omit_de
         Meta(
             description="Fixed rate, start to start; a string is `interval`. Default: none.",
             extra={
-                ALLOWED_KEY: f"{durations.DURATION_FORMAT}, an object with interval, anchor, {LIST_ALLOWED}"
+                ALLOWED_KEY: f"{durations.DURATION_FORMAT}, an object with interval, anchor, "
+                f"{LIST_ALLOWED}"
             },
         ),
     ] = None

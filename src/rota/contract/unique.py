@@ -4,7 +4,6 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from rota.contract.documents import read_input
 from rota.contract.field_types import Duration
 from rota.core.submissions import LIMIT_KEY_CHARACTERS_MAX
 from rota.core.time import durations
@@ -47,11 +46,6 @@ class UniqueDraft(Struct, kw_only=True, forbid_unknown_fields=True, omit_default
             "409, or `replace` the existing run. Default: `return`."
         ),
     ] = UNSET
-
-
-def read_unique(value: object) -> UniqueRule:
-    """Read a rule that a person or a program wrote."""
-    return to_unique(read_input(UniqueDraft, value, path="unique"))
 
 
 def to_unique(draft: UniqueDraft) -> UniqueRule:

@@ -49,8 +49,8 @@ def resolve_job_type(job_type: str, *, payload: object = None, name: str | None 
         return SHELL_KIND
     if name is None:
         wanted = (
-            f"needs `{PROGRAM_FIELD}` in the payload to run a program, or a `name` or `kind` of one of "
-            "your handlers"
+            f"needs `{PROGRAM_FIELD}` in the payload to run a program, or a `name` or `kind` of "
+            "one of your handlers"
         )
         raise InvalidInput("job_type", job_type, wanted)
     return name

@@ -70,11 +70,6 @@ def parse_key(text: str) -> ApiKey:
     return ApiKey(handle=handle, digest=_digest(secret))
 
 
-def compute_digest(text: str) -> bytes:
-    """Return the digest of a key; raise `Unauthenticated` if the text is malformed."""
-    return parse_key(text).digest
-
-
 def _digest(secret: str) -> bytes:
     return sha256(secret.encode()).digest()
 

@@ -1,7 +1,7 @@
 """Decides which past ticks a backfill runs, how many at a time, and its state changes (S13).
 
-A backfill walks the ticks of a past range and creates runs for some of them. core/time/past_ticks.py
-finds the ticks; the store knows the states of their runs.
+A backfill walks the ticks of a past range and creates runs for some of them.
+core/time/past_ticks.py finds the ticks; the store knows the states of their runs.
 """
 
 from collections.abc import Iterable

@@ -78,7 +78,7 @@ class Breaker:
     def __init__(self, rule: BreakerRule) -> None:
         self._rule = rule
         self._probe_at: float | None = None
-        # A caller was told to come back at the moment of the next probe.
+        # A caller retries at the moment of the next probe.
         self._has_prober = False
         # How often the breaker opened since it was last closed.
         self._failed_probes = 0

@@ -98,7 +98,8 @@ def issue_token(
 ) -> str:
     """Return the token that confirms `action` on the runs that this filter found."""
     moment = (confirmation.until - EPOCH) // _MICROSECOND
-    return f"{confirmation.count}.{moment}.{_seal(action, tenant_id, bulk_filter, confirmation.count, moment)}"
+    seal = _seal(action, tenant_id, bulk_filter, confirmation.count, moment)
+    return f"{confirmation.count}.{moment}.{seal}"
 
 
 def read_token(

@@ -27,7 +27,7 @@ no HTTP status and no exit code: api and cli translate them, each in one place.
     ├── Conflict                the resource is in use, or was changed concurrently
     ├── VersionChanged          the resource was edited after the caller read it
     ├── ExpressionFailed        an expression cannot be evaluated with these values
-    ├── SealingFailed           a secret cannot be encrypted or decrypted
+    ├── SecretsUnavailable      a secret cannot be encrypted or decrypted
     ├── StoreUnavailable        the database cannot be reached; retrying may help
     │   └── MigrationBlocked    a migration did not get its table locks in any of its tries
     ├── StoreRefused            the database is unsuitable; retrying does not help

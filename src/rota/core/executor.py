@@ -5,7 +5,7 @@ An executor runs one kind of job, or a family of kinds. Rota calls `read` with t
 state of the run from the outcome.
 
     read     rejects a payload by raising `InvalidInput`: the run fails without a retry
-    run      returns an `RunOutcome`, or raises `Fail`, `Retry` or `Snooze`. Any other exception is a
+    run      returns an `Outcome`, or raises `Fail`, `Retry` or `Snooze`. Any other exception is a
              failure that is retried according to the policy
     cancel   is a `CancelledError` inside `run`, after a timeout or when the run is cancelled. The
              executor stops what it started within `context.grace` and lets the error propagate

@@ -3,7 +3,7 @@
 A gate closes when too many of its runs are running, when its rate is used up, or, if it keeps an
 order, for every run except the next one. There are no counters to maintain: the store locks the
 gates and counts the running runs for each claim. So a dead worker cannot leak a slot, and two
-claimers cannot take the same one (docs/adr/0010-gates.md). flow/dispatch finds the candidates.
+claimers cannot take the same one (docs/adr/0010-gates.md). engine/dispatch finds the candidates.
 """
 
 from collections import Counter, defaultdict

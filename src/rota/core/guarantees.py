@@ -54,10 +54,8 @@ def build_exactly_once_error(
     request: ExactlyOnceRequest, remedy: str | None = None
 ) -> InvalidInput:
     """Return the error for a kind that cannot be exactly once."""
-    remedy = (
-        remedy
-        or f"{NOT_TRANSACTIONAL_REASONS.get(request.kind, OTHER_KINDS_REASON)}; {EXACTLY_ONCE_REMEDY}"
-    )
+    reason = NOT_TRANSACTIONAL_REASONS.get(request.kind, OTHER_KINDS_REASON)
+    remedy = remedy or f"{reason}; {EXACTLY_ONCE_REMEDY}"
     allowed = f"kind {request.kind!r} can only be at_least_once or at_most_once: {remedy}"
     return InvalidInput(request.field, Guarantee.EXACTLY_ONCE.value, allowed)
 

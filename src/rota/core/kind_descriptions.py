@@ -1,7 +1,8 @@
 """Defines optional protocols by which an executor describes its kinds.
 
 An executor without a payload schema gets a plain JSON field in forms; its `read` method still
-checks payloads. An executor that does not implement `TransactionalExecutor` cannot run `exactly_once` jobs.
+checks payloads. An executor that does not implement `TransactionalExecutor` cannot run
+`exactly_once` jobs.
 """
 
 import inspect

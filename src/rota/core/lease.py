@@ -1,4 +1,4 @@
-"""Computes until when the holder of a lease may act, and compares fences.
+"""Computes until when the holder of a lease may act.
 
 The database's clock grants a lease; the holder measures it with its monotonic clock. The holder
 counts from the moment at which it *sent* the successful renewal, so network delay cannot extend its
@@ -40,9 +40,6 @@ class Lease:
             )
 
 
-SHARD_LEASE = Lease(
-    ttl=timedelta(seconds=6), renew_every=timedelta(seconds=2), stop_after=timedelta(seconds=4)
-)
 SESSION_LEASE = Lease(
     ttl=timedelta(seconds=10), renew_every=timedelta(seconds=2), stop_after=timedelta(seconds=7)
 )
@@ -103,8 +100,8 @@ class LeaseValidity:
     successor is asked to stop; at `end_at`, still before the lease ends, it must have stopped.
 
     If the database refuses connections, the last two are extended: processes that expire leases
-    observe the same refusals, and after `OBSERVATION_GAP_MAX_S` of them their observation starts again.
-    One thread writes; the others only read.
+    observe the same refusals, and after `OBSERVATION_GAP_MAX_S` of them their observation starts
+    again. One thread writes; the others only read.
     """
 
     lease: Lease
@@ -142,30 +139,6 @@ def may_act(lease: Lease, *, sent: float, now: float) -> bool:
     return 0 <= now - sent < lease.stop_after.total_seconds()
 
 
-def compute_trust_left(lease: Lease, *, sent: float, now: float) -> float:
-    """Return the seconds until the holder must stop; never negative."""
-    return max(0.0, lease.stop_after.total_seconds() - max(0.0, now - sent))
-
-
 def compute_next_renewal(lease: Lease, *, sent: float, now: float) -> float:
     """Return the seconds until the next renewal."""
     return max(0.0, sent + lease.renew_every.total_seconds() - now)
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Fence:
-    """A fencing token that only grows. After a failover the timeline is higher, even if the counter
-    was lost.
-    """
-
-    timeline: int
-    counter: int
-
-    def to_number(self) -> int:
-        """Return the fence as one number; later fences are greater."""
-        return self.timeline << 40 | self.counter
-
-
-def is_stale(seen: Fence, *, newest: Fence) -> bool:
-    """Return whether a writer with the fence `seen` must be rejected after `newest`."""
-    return seen < newest

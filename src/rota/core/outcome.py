@@ -23,8 +23,8 @@ class Guarantee(StrEnum):
 class Failure:
     """A failure as the executor reports it; `type` groups equal failures. `traceback` begins with
     the raised error; it is empty if no exception of a handler was the cause. `frame` is the
-    innermost call of user code, `module:function`; None if there is none. It has no line number, so
-    that an edit elsewhere in the file does not split a group of equal failures.
+    innermost call of user code, `module:function`; None without user code. It has no line number,
+    so that an edit elsewhere in the file does not split a group of equal failures.
     """
 
     type: str

@@ -29,9 +29,3 @@ def parse_priority(value: str | int) -> int:
 def compute_rank(priority: int, ready_at: datetime) -> datetime:
     """Return the sort key among one tenant's waiting runs: smaller is first."""
     return ready_at + priority * AGE_STEP
-
-
-def compute_effective_priority(priority: int, *, ready_at: datetime, now: datetime) -> int:
-    """Return the effective priority of a run that has waited until `now`, for display."""
-    waited = max(timedelta(0), now - ready_at)
-    return max(PRIORITY_FIRST, priority - waited // AGE_STEP)

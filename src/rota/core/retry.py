@@ -62,15 +62,6 @@ class RetryPolicy:
             raise InvalidInput("retries.delays", self.delays, "each delay must be 0 to 24 hours")
 
 
-# Retries for about two weeks: after 15 s, 30 s, 1 min … then at most every 24 hours.
-PATIENT_RETRIES = RetryPolicy(
-    max_retries=20,
-    base_delay=timedelta(seconds=15),
-    max_delay=timedelta(hours=24),
-    jitter=RetryJitter.EQUAL,
-)
-
-
 def compute_delay_ceiling(policy: RetryPolicy, *, failures: int) -> timedelta:
     """Return the delay without jitter after `failures` failed attempts."""
     match policy.growth:

@@ -1,8 +1,8 @@
 """Finds and resolves secret references in payloads: `{{secret:smtp-password}}`.
 
 Rota stores, shows and compares the reference. The worker replaces it by the value for one attempt
-(engine/execution/secret_injection.py). References have no expressions, and the inserted value is not searched
-for references again.
+(engine/execution/attempt_secrets.py). References have no expressions, and the inserted value is
+not searched for references again.
 
 Only a caller who may define jobs may write a reference. Data that fills a placeholder of a payload
 (an event, the result of a step, an item of a map) must not contain one; otherwise the sender of an
@@ -76,7 +76,10 @@ def insert_secrets(value: Any, secrets: Mapping[str, str]) -> Any:
 def reject_references_from_data(text: str, template: object) -> str:
     """Return a payload that was made from a template, as JSON; reject references from data."""
     if REFERENCE_START in text and text.count(REFERENCE_START) > _count_references(template):
-        wanted = f"data must not contain {REFERENCE_START}…}}}}; only the job itself may reference a secret"
+        wanted = (
+            f"data must not contain {REFERENCE_START}…}}}}; only the job itself may reference a "
+            "secret"
+        )
         raise InvalidInput("payload", REFERENCE_START, wanted)
     return text
 

@@ -26,9 +26,12 @@ ID_HEADER: Final = "webhook-id"
 TIMESTAMP_HEADER: Final = "webhook-timestamp"
 SIGNATURE_HEADER: Final = "webhook-signature"
 SIGNATURE_VERSION: Final = "v1"
-SECRET_PREFIX: Final = "whsec_"
+SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - a prefix, no secret
 SECRET_BYTES_MIN, SECRET_BYTES_MAX = 24, 64
-SECRET_WANTED: Final = f"expected {SECRET_PREFIX} and the base64 of {SECRET_BYTES_MIN} to {SECRET_BYTES_MAX} random bytes"
+SECRET_WANTED: Final = (
+    f"expected {SECRET_PREFIX} and the base64 of {SECRET_BYTES_MIN} to {SECRET_BYTES_MAX} "
+    "random bytes"
+)
 # More than any rotation needs; bounds the work that a sender can cause.
 SIGNATURES_MAX: Final = 16
 CLOCK_TOLERANCE: Final = timedelta(minutes=5)

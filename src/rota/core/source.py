@@ -4,7 +4,7 @@ A source reads events from one place: a table, a folder, a topic. One process of
 it at a time and calls, on its own event loop:
 
     open          continue after `position`, the position of the last committed batch, or None
-    read          return the next events, at most `most`; may wait up to `within` for the first
+    read          return the next events, at most `limit`; may wait up to `within` for the first
     acknowledge   the events up to this position, and the runs that they start, are committed
     lag           return how many events wait after the last position, if known
     close         called once, also after an error, and also if `open` failed

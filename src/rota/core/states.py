@@ -113,7 +113,7 @@ RUN_MOVES: Final[dict[tuple[RunState, RunEvent], RunState]] = {
     (_R.RUNNING, _RE.EXPIRE): _R.EXPIRED,
     (_R.RUNNING, _RE.CANCEL): _R.CANCELLING,
     (_R.RUNNING, _RE.FORCE_CANCEL): _R.CANCELLED,
-    # The caller was told that the run is cancelled, so every transition leads to cancelled.
+    # The caller knows that the run is cancelled, so every transition leads to cancelled.
     (_R.CANCELLING, _RE.CANCEL): _R.CANCELLING,
     (_R.CANCELLING, _RE.FORCE_CANCEL): _R.CANCELLED,
     (_R.CANCELLING, _RE.EXPAND): _R.CANCELLED,
@@ -138,6 +138,10 @@ FINAL_STATES: Final = frozenset(RunState) - LIVE_STATES
 INITIAL_STATES: Final = frozenset({_R.BLOCKED, _R.QUEUED, _R.SKIPPED, _R.MISSED, _R.COALESCED})
 # Dead letters: a person must look at these runs.
 DEAD_LETTER_STATES: Final = frozenset({_R.DEAD, _R.LOST, _R.QUARANTINED})
+# A user may run these again under the same run id.
+RETRYABLE_STATES: Final = DEAD_LETTER_STATES | {_R.CANCELLED, _R.EXPIRED}
+# Jobs that fire nothing until a user resumes them.
+HELD_JOB_STATES: Final = frozenset({JobState.PAUSED, JobState.QUARANTINED})
 
 
 def advance_job(state: JobState, event: JobEvent) -> JobState:

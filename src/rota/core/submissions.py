@@ -44,7 +44,7 @@ _encode: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).enc
 _canonical: Final = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False
 ).encode
-_PLACE: Final = re.compile(r"\{([^{}]*)\}")
+_PLACEHOLDER: Final = re.compile(r"\{([^{}]*)\}")
 # Payloads with few small fields need no check of depth and size.
 _FLAT_FIELDS_MAX: Final = 32
 _FLAT_INTEGER_MAX: Final = 2**63
@@ -342,11 +342,11 @@ def _check_scalar(value: object, name: str) -> None:
 
 def fill_key(template: str, payload: object, name: str) -> str:
     """Fill the placeholders of a key: `customer:{args.id}` becomes `customer:42`."""
-    rest = _PLACE.sub("", template)
+    rest = _PLACEHOLDER.sub("", template)
     if "{" in rest or "}" in rest:
         wanted = "expected placeholders such as {args.id}, each closed by }"
         raise InvalidInput(name, template, wanted)
-    key = _PLACE.sub(lambda place: _find_value(place[1], payload, name, template), template)
+    key = _PLACEHOLDER.sub(lambda place: _find_value(place[1], payload, name, template), template)
     return check_name(key, name, max_length=LIMIT_KEY_CHARACTERS_MAX)
 
 

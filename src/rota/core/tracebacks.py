@@ -88,7 +88,8 @@ def _render_chain(chain: Sequence[TracedError], message: str) -> str:
         if later is None:
             text = rendered
         else:
-            text = f"{rendered}{CAUSE_SEPARATOR if error.relation == 'cause' else CONTEXT_SEPARATOR}{text}"
+            separator = CAUSE_SEPARATOR if error.relation == "cause" else CONTEXT_SEPARATOR
+            text = f"{rendered}{separator}{text}"
     indent = GROUP_INDENT * chain[0].depth
     return "".join(f"{indent}{line}" for line in text.splitlines(keepends=True))
 

@@ -7,8 +7,7 @@ stop.py            Stop and Halt: stopping is an event, cancelling the last reso
 signals.py         turns SIGTERM and SIGINT into a Stop
 watchdog.py        a thread that ends a process whose event loop is stalled
 stall_report.py    describes where the threads and tasks of a process are
-channel.py         a bounded queue between two steps
-clock.py           SystemClock, and MovedClock for tests
+clock.py           the machine's clock
 database_clock.py  the database's time, estimated from measurements (clock_offset.py)
 garbage_collection.py  how often Python looks for cyclic garbage
 backoff.py         jittered waiting while the database is down

@@ -81,8 +81,8 @@ class OffLoop:
     async def run(self, caller: str, compute: Callable[[CheckCallback], T]) -> T:
         """Compute in a thread, after earlier computations of this caller and others.
 
-        Raises `RateLimitExceeded` if the caller has too many computations, `Overloaded` if the queue is full,
-        and `ComputationTooLong` if it exceeds its CPU time.
+        Raises `RateLimitExceeded` if the caller has too many computations, `Overloaded` if the
+        queue is full, and `ComputationTooLong` if it exceeds its CPU time.
         """
         if self._per_caller[caller] >= PER_CALLER_MAX:
             raise RateLimitExceeded(

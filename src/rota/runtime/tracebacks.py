@@ -40,7 +40,7 @@ def _with_real_paths(folders: Iterable[str]) -> tuple[str, ...]:
 
 
 # The example jobs of `rota up --demo` count as the user's own.
-DEMO_FOLDER: Final = f"node{os.sep}demo{os.sep}"
+DEMO_FOLDER: Final = f"processes{os.sep}demo{os.sep}"
 ROTA_FOLDERS: Final = _with_real_paths([str(Path(__file__).parents[1])])
 PYTHON_FOLDERS: Final = _with_real_paths(
     found for name in ("stdlib", "platstdlib") if (found := sysconfig.get_paths().get(name))

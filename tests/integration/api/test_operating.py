@@ -8,6 +8,7 @@ from tests.support.serving import Answer, Served
 from tests.support.shop import Shop, until
 
 from rota.core.executor import AttemptContext, Fail, Stream
+from rota.engine.submission.backfills.advancer import advance_oldest
 
 FUTURE = "2030-01-01T00:00:00Z"
 
@@ -228,15 +229,18 @@ async def test_a_schedule_is_previewed_in_words_with_its_next_times(api: Served)
 
 async def test_a_range_of_the_past_is_backfilled_once(api: Served) -> None:
     made = await api.platform.post("/v1/jobs", {"name": "hourly", "cron_expression": "0 * * * *"})
-    path = f"/v1/jobs/{made.json['job_id']}/backfill"
+    path = f"/v1/jobs/{made.json['job_id']}/backfills"
     day = {"since": "2026-07-01T00:00:00Z", "until": "2026-07-02T00:00:00Z"}
 
-    dry = (await api.platform.post(path, {**day, "dry_run": True})).json
-    done = (await api.platform.post(path, day)).json
-    again = (await api.platform.post(path, day)).json
+    dry = await api.platform.post(path, {**day, "dry_run": True})
+    done = await api.platform.post(path, day)
+    await advance_oldest(api.conn)
+    again = await api.platform.post(path, {**day, "dry_run": True})
 
-    assert (dry["ticks"], dry["missing"], dry["new"]) == (24, 24, 24)
-    assert (len(done["run_ids"]), again["new"]) == (24, 0)
+    assert (dry.status, done.status) == (200, 201)
+    assert (dry.json["ticks"], dry.json["missing"], dry.json["new"]) == (24, 24, 24)
+    assert (again.json["alive"], again.json["new"]) == (24, 0)
+    assert await api.conn.fetchval("select count(*) from rota.live_runs") == 24
 
 
 async def test_pausing_keeps_who_and_why_and_resuming_goes_on(api: Served) -> None:

@@ -28,7 +28,7 @@ async def strict(
 ) -> AsyncIterator[Served]:
     """An API whose addresses may fail five times, and whose hooks may be called five times."""
     limits = RequestRates(key=PLENTY, tenant=PLENTY, address=FEW, hook=FEW)
-    monkeypatch.setattr("rota.node.api.build_rate_limits", lambda _api: limits)
+    monkeypatch.setattr("rota.processes.api.build_rate_limits", lambda _api: limits)
     async with serving(database, tmp_path, trusted_proxies=("127.0.0.0/8",)) as served:
         yield served
 

@@ -24,10 +24,10 @@ import pytest
 from tests.support.examples import PAGE, Example, examples
 from tests.support.serving import Answer, Served
 from tests.support.shop import Shop, open_shop
+from tools.reference.api_page import EXCERPT_FIELDS, RecordedResponse, build_heading
 
 from rota.api import resources
 from rota.api.operations import Operation, catalogue
-from rota.api.reference_page import EXCERPT_FIELDS, RecordedResponse, build_heading
 from rota.api.schemas.jobs import JobView
 from rota.core.executor import AttemptContext, Stream
 from rota.core.ids import build_id
@@ -277,7 +277,7 @@ async def beginning(stage: Stage, response: aiohttp.ClientResponse) -> str:
     """
     reading = asyncio.create_task(first_event(response.content))
     for number in range(100):
-        await stage.submit(kind="report", name=f"report that is told of {number}", queue="batch")
+        await stage.submit(kind="report", name=f"report in the feed {number}", queue="batch")
         if (await asyncio.wait({reading}, timeout=0.2))[0]:
             break
     return await asyncio.wait_for(reading, 1)

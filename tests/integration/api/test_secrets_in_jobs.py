@@ -117,7 +117,7 @@ async def test_a_secret_in_the_arguments_of_a_program_is_refused_when_the_job_is
     answer = await api.platform.post("/v1/jobs", {"kind": "shell", "payload": payload})
 
     assert answer.status == 422
-    assert "give it in env or stdin" in answer.text
+    assert "pass the secret in env or stdin" in answer.text
 
 
 async def test_whoever_sends_an_event_cannot_have_a_secret_filled_in(

@@ -52,7 +52,7 @@ async def test_nothing_but_a_change_of_the_definition_raises_the_version(api: Se
         ("POST", f"{path}/pause", {}),
         ("PUT", "/v1/calendars/feasts", {"calendar": {"dates": ["2026-12-27"]}}),
         ("POST", f"{path}/resume", {"missed": "skip"}),
-        ("POST", f"{path}/backfill", {"since": since, "until": until}),
+        ("POST", f"{path}/backfills", {"since": since, "until": until}),
         ("PATCH", path, {"priority": 5}),
         ("POST", "/v1/manifests/apply", {"project": "shop", "jobs": [_declared(job)]}),
     ]

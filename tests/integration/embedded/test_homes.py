@@ -74,7 +74,7 @@ def test_programs_in_a_private_folder_are_used_and_the_folder_stays_private(
     private.mkdir()
     programs = copy_install(next(find_in_wheels()), into=private)
     private.chmod(0o700)
-    monkeypatch.setattr("rota.store.embedded.copying.STATE_FOLDER", area / "state")
+    monkeypatch.setattr("rota.store.embedded.install_copies.STATE_FOLDER", area / "state")
 
     install = probe_reachable(programs, choose_account(home / "data"))
 

@@ -15,7 +15,8 @@ from rota.config.loader import load_settings
 from rota.core.errors import InvalidSetting
 from rota.core.outcome import Failed, Outcome, Succeeded
 from rota.executors.notify import NotifyChannel, NotifyExecutor
-from rota.processes.resource_executors import build_notify_executor
+from rota.processes.built_in_executors import build_notify_executor
+from rota.processes.executor_factory import ExecutorSetup
 from rota.sdk.testing import RecordingContext
 
 # Apprise imports what the next Python no longer has, where there still is one.
@@ -286,7 +287,7 @@ async def test_a_secret_that_is_missing_keeps_the_worker_from_starting() -> None
     settings = load_settings(environment={}, flags=tree, default_files=())
 
     with pytest.raises(InvalidSetting) as refused:
-        build_notify_executor(settings.executors, {})
+        build_notify_executor(ExecutorSetup(settings=settings, environment={}))
 
     assert str(refused.value) == (
         "executors.channels.ops.url: '${MAIL_PASSWORD}' is invalid: "

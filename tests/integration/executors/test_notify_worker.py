@@ -13,8 +13,8 @@ from rota.config.loader import load_settings
 from rota.core.policy import Policy
 from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
 from rota.core.states import RunState
-from rota.processes.executor_factory import build_executor_factory
-from rota.processes.resource_executors import build_notify_executor
+from rota.processes.built_in_executors import build_notify_executor
+from rota.processes.executor_factory import ExecutorSetup, build_executor_factory
 from rota.sdk.webhooks import new_secret
 from rota.store import logs
 
@@ -48,9 +48,8 @@ async def test_a_worker_sends_as_its_settings_say_and_repeats_only_what_failed(
             """
         )
         settings = load_settings(environment={}, file=file, default_files=())
-        shop.others = (
-            lambda: build_notify_executor(settings.executors, {"MAIL_PASSWORD": PASSWORD}),
-        )
+        setup = ExecutorSetup(settings=settings, environment={"MAIL_PASSWORD": PASSWORD})
+        shop.others = (lambda: build_notify_executor(setup),)
         async with shop.worker():
             payload = {"channel": ["oncall", "ops"], "body": "attempt {attempt}"}
             run_id = await shop.submit("notify", payload, policy=Policy(retries=AT_ONCE))

@@ -16,7 +16,7 @@ SIZE = 4 * 1024 * 1024
 # Kills itself, as hard as can be, when the first bytes of the large file have been written.
 DYING = """
 import asyncio, itertools, os, signal, sys
-from rota.executors.sync import Place, SyncExecutor
+from rota.executors.sync import SyncPlace, SyncExecutor
 from rota.runtime.clock import SystemClock
 from rota.sdk.testing import RecordingContext
 
@@ -32,7 +32,7 @@ class Leaping(SystemClock):
         return next(self.ticks)
 
 async def main(here, there):
-    places = [Place(name="here", url=here), Place(name="there", url=there)]
+    places = [SyncPlace(name="here", url=here), SyncPlace(name="there", url=there)]
     executor = SyncExecutor(places, clock=Leaping())
     await executor.open()
     order = {"from": "here:/", "to": "there:/", "mode": "mirror", "parallel": 1}

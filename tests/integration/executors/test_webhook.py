@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 from tests.integration.executors.http.target_server import TargetServer, target_server
+from tests.support.moved_clock import MovedClock
 
 from rota.config.loader import load_settings
 from rota.core.errors import InvalidInput, InvalidSetting
 from rota.core.outcome import Failed, Outcome, Succeeded
 from rota.executors.http import TargetGuard, WebhookExecutor, build_webhook_signing
-from rota.processes.resource_executors import build_webhook_executor
-from rota.runtime.clock import MovedClock
+from rota.processes.built_in_executors import build_webhook_executor
+from rota.processes.executor_factory import ExecutorSetup
 from rota.sdk import webhooks
 from rota.sdk.testing import RecordingContext
 
@@ -211,15 +212,13 @@ def test_a_worker_signs_as_its_settings_say_and_is_off_without() -> None:
     tree = {"executors": {"webhooks": {"partner": {"secrets": ["${PARTNER}"]}}}}
     settings = load_settings(environment={}, flags=tree, default_files=())
 
-    made = build_webhook_executor(settings.executors, {"PARTNER": SECRET}, TargetGuard())
+    made = build_webhook_executor(ExecutorSetup(settings=settings, environment={"PARTNER": SECRET}))
+    without = build_webhook_executor(
+        ExecutorSetup(settings=load_settings(environment={}, default_files=()), environment={})
+    )
 
     assert made.kinds == ("webhook",)
-    assert (
-        build_webhook_executor(
-            load_settings(environment={}, default_files=()).executors, {}, TargetGuard()
-        ).kinds
-        == ()
-    )
+    assert without.kinds == ()
     with pytest.raises(InvalidSetting, match=r"executors\.webhooks\.partner\.secrets") as refused:
-        build_webhook_executor(settings.executors, {"PARTNER": "hunter2"}, TargetGuard())
+        build_webhook_executor(ExecutorSetup(settings=settings, environment={"PARTNER": "hunter2"}))
     assert "hunter2" not in str(refused.value)

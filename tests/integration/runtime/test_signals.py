@@ -35,12 +35,12 @@ NODE = """
     async def main():
         stop = Stop()
         with stop_on_signals(stop), Watchdog() as watchdog:
-            ground = Ground(
-                clock=SystemClock(), emit=lambda event: None, chance=Random(1), watchdog=watchdog
+            context = ServiceContext(
+                clock=SystemClock(), emit=lambda event: None, rng=Random(1), watchdog=watchdog
             )
             minute = timedelta(minutes=1)
             tiers = [Tier([Slow()], grace=minute), Tier([Vouching()], grace=minute)]
-            return (await run_node(tiers, stop, ground)).exit_code
+            return (await run_tiers(tiers, stop, context)).exit_code
 
     sys.exit(asyncio.run(main()))
 """

@@ -17,11 +17,11 @@ NODE = """
     async def main(tick, **limits):
         limits = {name: timedelta(seconds=seconds) for name, seconds in limits.items()}
         with Watchdog(interval=timedelta(seconds=0.02), **limits) as watchdog:
-            ground = Ground(
-                clock=SystemClock(), emit=lambda event: None, chance=Random(1), watchdog=watchdog
+            context = ServiceContext(
+                clock=SystemClock(), emit=lambda event: None, rng=Random(1), watchdog=watchdog
             )
-            duty = Duty("firing", tick, Pulse(), ground)
-            await run_node([Tier([duty], grace=timedelta(minutes=1))], stop, ground)
+            duty = Duty("firing", tick, Pulse(), context)
+            await run_tiers([Tier([duty], grace=timedelta(minutes=1))], stop, context)
 """
 BLOCKED_LOOP = """
     async def block_the_loop():

@@ -15,10 +15,10 @@ import pytest
 from tests.integration.api.test_reference import Stage, stage
 from tests.support.examples import Example
 from tests.support.serving import Served, serving
+from tools.reference.api_page import EXAMPLE_BODIES, build_example_path, sort_operations
 
 from rota.api import resources
 from rota.api.operations import Operation, catalogue
-from rota.api.reference_page import EXAMPLE_BODIES, build_example_path, sort_operations
 from rota.api.request_decoding import is_list
 from rota.sdk.client import ApiError, AsyncClient, Client, Page
 

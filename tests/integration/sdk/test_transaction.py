@@ -27,7 +27,7 @@ from rota.core.errors import (
 )
 from rota.sdk.app import App
 from rota.sdk.transaction import TransactionJob, in_transaction
-from rota.sdk.transaction.drivers import cast_parameters_from_text
+from rota.sdk.transaction.drivers import add_text_casts
 from rota.store import calendars
 from rota.store.embedded import Embedded
 from rota.store.statement import STATEMENTS
@@ -139,7 +139,7 @@ async def test_what_is_refused_leaves_the_transaction_usable(native: Owner, conn
     for fields, said in (
         ({"name": ""}, "name: ''"),
         ({"kind": "x", "cron_expression": "61 * * * *"}, "schedule"),
-        ({"kind": "x", "colour": "red"}, "colour: 'red'"),
+        ({"kind": "x", "colour": "red"}, "colour: unknown field"),
         ({"kind": "x", "payload": object()}, "payload"),
         ({"kind": "x", "overlap": "never"}, "overlap: 'never'"),
         ({}, "name: None"),
@@ -292,7 +292,7 @@ async def test_a_server_that_goes_away_is_told_as_such(shared: str, conn: Any) -
 async def test_every_statement_takes_all_of_its_values_as_text(schema: str) -> None:
     ours = await asyncpg.connect(schema)
     for statement in STATEMENTS.values():
-        prepared = await ours.prepare(cast_parameters_from_text(statement.text))
+        prepared = await ours.prepare(add_text_casts(statement.text))
 
         types = {parameter.name for parameter in prepared.get_parameters()}
 

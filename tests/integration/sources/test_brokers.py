@@ -14,14 +14,15 @@ from tests.support.event_places import JetStream, Place, Stream, Topic
 from tests.support.shop import until
 
 from rota.core.source import EMPTY_BATCH, Batch, Source
-from rota.processes.event_sources import find_factory
+from rota.processes.event_sources import find_factory, find_kinds
 
 SOON = timedelta(milliseconds=100)
 
 
 @asynccontextmanager
 async def reading(place: Place, **options: Any) -> AsyncIterator[Source]:
-    source = find_factory(place.kind, {}, path="sources.x")({**place.options(), **options})
+    make = find_factory(place.kind, find_kinds(), path="sources.x")
+    source = make({**place.options(), **options})
     try:
         await source.open(None)
         yield source

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 from rota.cli.tables import (
     Screen,
     TableColumn,
-    cut_text,
     format_cell,
     measure_width,
     render_pairs,
     render_table,
+    truncate_text,
 )
 
 
@@ -56,7 +56,7 @@ def test_wide_characters_take_two_places() -> None:
 
     assert [line.index(digit) for line, digit in zip(lines[1:], "12", strict=True)] == [5, 8]
     assert measure_width("日本語") == 6
-    assert cut_text("日本語", 5) == "日本…"
+    assert truncate_text("日本語", 5) == "日本…"
     assert measure_width("e\u0301") == 1
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tools.reference.settings_page import render_settings
 
 from rota.config.loader import load_settings
-from rota.config.reference_page import render_settings
 from rota.config.secret_references import resolve_references
 from rota.config.settings import Settings
 from rota.core.errors import InvalidSetting

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tools.reference.settings_page import render_settings
 
 from rota.config.fields import FIELDS, spell_duration, spell_value
 from rota.config.loader import load_settings
-from rota.config.reference_page import render_settings
 from rota.config.settings import Settings, find_contradictions
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "settings.md"

@@ -4,9 +4,14 @@ from datetime import timedelta
 
 import pytest
 
-from rota.contract.unique import read_unique
+from rota.contract.documents import read_input
+from rota.contract.unique import UniqueDraft, to_unique
 from rota.core.errors import InvalidInput
 from rota.core.uniqueness import HeldWhile, OnConflict, UniqueRule
+
+
+def read_unique(plain: object) -> UniqueRule:
+    return to_unique(read_input(UniqueDraft, plain, path="unique"))
 
 
 def test_a_rule_needs_only_its_key() -> None:

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from rota.api.schemas.common import Status, StatusAlias
+from rota.api.schemas.field_types import Status, StatusAlias
 from rota.api.schemas.runs import RunStatus
 from rota.core.aliases import (
     CUSTOM_JOB_TYPE,

@@ -18,7 +18,7 @@ from rota.core.ids import (
     read_id_time,
 )
 from rota.core.limits import GateLimits, RateLimit, admit_starts
-from rota.core.priority import compute_effective_priority, compute_rank, parse_priority
+from rota.core.priority import compute_rank, parse_priority
 
 NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
 JOB = UUID("0198c0de-0000-7000-8000-000000000001")
@@ -107,8 +107,6 @@ def test_low_overtakes_a_stream_of_high_in_the_end() -> None:
 
     assert compute_rank(1, NOW + timedelta(minutes=79)) < low
     assert compute_rank(1, NOW + timedelta(minutes=81)) > low
-    assert compute_effective_priority(9, ready_at=NOW, now=NOW + timedelta(minutes=25)) == 7
-    assert compute_effective_priority(3, ready_at=NOW, now=NOW + timedelta(days=1)) == 0
 
 
 def test_a_burst_passes_and_then_the_rate_holds() -> None:

@@ -1,20 +1,16 @@
 """Leases are trusted for less than they are granted (F21); shards are shared evenly (O3)."""
 
 from datetime import timedelta
-from itertools import pairwise
 from uuid import UUID
 
 import pytest
+from tests.support.leases import SHARD_LEASE
 
 from rota.core.errors import InvalidInput
 from rota.core.lease import (
     SESSION_LEASE,
-    SHARD_LEASE,
-    Fence,
     Lease,
     compute_next_renewal,
-    compute_trust_left,
-    is_stale,
     may_act,
 )
 from rota.core.shard import SHARD_COUNT, compute_shard, compute_share, plan_shards
@@ -33,9 +29,7 @@ def test_a_monotonic_clock_that_seems_to_go_back_ends_all_trust() -> None:
     assert not may_act(SHARD_LEASE, sent=100.0, now=99.0)
 
 
-def test_trust_and_renewal_count_down_from_when_the_renewal_was_sent() -> None:
-    assert compute_trust_left(SHARD_LEASE, sent=10.0, now=11.0) == 3.0
-    assert compute_trust_left(SHARD_LEASE, sent=10.0, now=99.0) == 0.0
+def test_the_next_renewal_counts_down_from_when_the_last_was_sent() -> None:
     assert compute_next_renewal(SHARD_LEASE, sent=10.0, now=11.5) == 0.5
     assert compute_next_renewal(SHARD_LEASE, sent=10.0, now=99.0) == 0.0
 
@@ -48,14 +42,6 @@ def test_a_lease_whose_times_cannot_work_is_refused(renew: int, stop: int, ttl: 
             renew_every=timedelta(seconds=renew),
             stop_after=timedelta(seconds=stop),
         )
-
-
-def test_a_fence_grows_with_the_counter_and_more_with_the_timeline() -> None:
-    fences = [Fence(1, 1), Fence(1, 2), Fence(1, 2**39), Fence(2, 1)]
-
-    assert all(a < b and a.to_number() < b.to_number() for a, b in pairwise(fences))
-    assert is_stale(fences[1], newest=fences[2])
-    assert not is_stale(fences[2], newest=fences[2])
 
 
 def test_the_shard_of_a_job_never_changes() -> None:

@@ -10,7 +10,7 @@ from rota.contract.schedule import read_schedule, write_schedule
 from rota.core.errors import InvalidInput
 from rota.core.manifest.declaration import ManifestJob, build_manifest
 from rota.core.manifest.differences import find_differences, is_same_json
-from rota.core.manifest.timetable import depends_on_id, find_existing_starts, find_next_starts
+from rota.core.manifest.timetable import find_existing_starts, find_next_starts
 from rota.core.submissions import JobSpec
 
 NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
@@ -83,23 +83,6 @@ def test_nothing_declared_is_on_demand() -> None:
     assert not resolve_declared_schedule(
         None, schedule(cron="0 1 * * *"), seed="", now=NOW
     ).has_ticks
-
-
-@pytest.mark.parametrize(
-    ("rules", "depends"),
-    [
-        ({"cron": "H 1 * * *"}, True),
-        ({"cron": "0,H(10-20) 1 * * *"}, True),
-        ({"cron": "0 1 * * THU"}, False),
-        ({"cron": "0 1 * MAR *"}, False),
-        ({"cron": "0 1 * * *", "jitter": "5m"}, True),
-        ({"every": "1h"}, False),
-    ],
-)
-def test_times_that_are_spread_by_the_jobs_id_are_known(
-    rules: dict[str, Any], depends: bool
-) -> None:
-    assert depends_on_id(schedule(**rules)) is depends
 
 
 def test_the_next_runs_of_a_capped_job_that_ran_already_are_not_made_up() -> None:

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 from random import Random
 
 import pytest
+from tests.support.moved_clock import MovedClock
 
-from rota.runtime.clock import MovedClock
 from rota.runtime.service import ServiceContext
 from rota.runtime.watchdog import Watchdog
 

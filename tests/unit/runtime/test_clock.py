@@ -4,8 +4,9 @@ import asyncio
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+from tests.support.moved_clock import MovedClock
 
-from rota.runtime.clock import MovedClock, SystemClock
+from rota.runtime.clock import SystemClock
 
 SECOND = timedelta(seconds=1)
 

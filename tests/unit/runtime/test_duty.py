@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 
 import pytest
+from tests.support.moved_clock import MovedClock
 
 from rota.core.errors import StoreUnavailable
-from rota.runtime.clock import MovedClock
 from rota.runtime.events import DatabaseLost, DatabaseRecovered
 from rota.runtime.pulse import Pulse
 from rota.runtime.service import Duty, ServiceContext

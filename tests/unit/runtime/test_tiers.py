@@ -6,10 +6,10 @@ from datetime import timedelta
 from random import Random
 
 import pytest
+from tests.support.moved_clock import MovedClock
 
 from rota.core.errors import LeaseLost
 from rota.runtime import tiers
-from rota.runtime.clock import MovedClock
 from rota.runtime.events import ProcessDraining, ServiceCancelled, ServiceFailed
 from rota.runtime.service import ServiceContext
 from rota.runtime.stop import Halt, Stop

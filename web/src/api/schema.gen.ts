@@ -78,24 +78,6 @@ export interface BackfillCancel {
   "reason"?: string | null;
 }
 
-/** Ticks from `since` on and before `until`, which must not be in the future. `missing` creates runs for ticks that never ran; `all` runs each tick again, once per `name`. */
-export interface BackfillDraft {
-  /** Start of the range (inclusive). */
-  "since": string;
-  /** End of the range (exclusive); not in the future. */
-  "until": string;
-  /** Run ticks that never ran, or all ticks again. Default: `missing`. */
-  "only"?: "all" | "missing";
-  /** Priority of the runs. Default: `low`. */
-  "priority"?: number | "high" | "low" | "medium" | "normal" | null;
-  /** Maximum concurrent runs of the backfill. Default: 4. */
-  "at_once"?: number;
-  /** With `all`, each name runs every tick once. Default: `backfill`. */
-  "name"?: string;
-  /** Only count the ticks. Default: `false`. */
-  "dry_run"?: boolean;
-}
-
 /** The counts: `ticks` is the sum of `ran`, `alive`, `failed` and `missing`; `new` ticks get a run. `estimated`: the range was too long to check each tick. `undecided` ticks are left to the scheduler. `takes` is the expected duration, if the job has run before. */
 export interface BackfillEstimate {
   "backfill_id": string | null;
@@ -159,16 +141,6 @@ export interface BackfillProgress {
   "created_by": string;
   "ended_at": string | null;
   "reason": Record<string, unknown> | null;
-}
-
-/** Counts of ticks; `undecided` ticks are left to the scheduler. */
-export interface BackfillView {
-  "ticks": number;
-  "exist": number;
-  "missing": number;
-  "new": number;
-  "undecided": number;
-  "run_ids": Array<string>;
 }
 
 export interface BackfillsQuery {
@@ -2366,8 +2338,6 @@ export interface Operations {
   "GET /v1/jobs/outcomes": { path: {  }; query: { "job_id"?: Array<string> | undefined; "each"?: number | undefined }; body: undefined; answer: Outcomes };
   /** Preview a schedule: its description, its next times and the effects of daylight saving. */
   "POST /v1/schedules/preview": { path: {  }; query: {  }; body: PreviewDraft; answer: PreviewView };
-  /** Create the runs of a past range at once. */
-  "POST /v1/jobs/{job_id}/backfill": { path: { job_id: string }; query: {  }; body: BackfillDraft; answer: BackfillView };
   /** Create a backfill of a past range of any length (201), or count its ticks (200). */
   "POST /v1/jobs/{job_id}/backfills": { path: { job_id: string }; query: {  }; body: BackfillPlan; answer: BackfillEstimate };
   /** Create a secret, or a new version of it. */
@@ -2552,7 +2522,6 @@ export const NEEDS = {
   "POST /v1/manifests/apply": "define",
   "GET /v1/jobs/outcomes": "read",
   "POST /v1/schedules/preview": "read",
-  "POST /v1/jobs/{job_id}/backfill": "operate",
   "POST /v1/jobs/{job_id}/backfills": "operate",
   "PUT /v1/secrets/{name}": "manage",
   "GET /v1/secrets": "manage",

@@ -19,7 +19,7 @@ from rota.api.dashboard.logins import Logins
 from rota.api.pipeline import RequestPipeline
 from rota.api.problems import ProblemError
 from rota.api.request_decoding import decode_body, read_body
-from rota.api.schemas.common import format_optional_time
+from rota.api.schemas.field_types import format_optional_time
 from rota.core.access import ROLE_PERMISSIONS, Permission, Principal
 from rota.core.errors import Unauthenticated
 from rota.core.origins import ChangeOrigin

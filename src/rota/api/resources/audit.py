@@ -4,8 +4,8 @@ from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
 from rota.api.paging import ListPage, read_cursor, read_number, write_cursor
-from rota.api.resources.common import parse_instant, write_audit_entry
-from rota.api.schemas.common import format_time
+from rota.api.resources.endpoint_steps import parse_instant, write_audit_entry
+from rota.api.schemas.field_types import format_time
 from rota.api.schemas.tenancy import AuditQuery, AuditView
 from rota.api.views import load_json
 from rota.core.access import Permission

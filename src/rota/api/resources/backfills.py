@@ -9,14 +9,18 @@ from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
 from rota.api.paging import ListPage, read_cursor, write_cursor
-from rota.api.resources.common import write_audit_entry
+from rota.api.resources.endpoint_steps import write_audit_entry
 from rota.api.schemas.backfills import BackfillCancel, BackfillProgress, BackfillsQuery
-from rota.api.schemas.common import format_optional_time, format_time
+from rota.api.schemas.field_types import format_optional_time, format_time
 from rota.api.views import load_json
 from rota.core.access import Permission
-from rota.engine.submission.backfills import control, progress
+from rota.engine.submission.backfills import control
 from rota.engine.submission.backfills.control import RunningRunsAction
-from rota.engine.submission.backfills.progress import BackfillForecast
+from rota.engine.submission.backfills.requests import (
+    BackfillForecast,
+    compute_progress,
+    measure_progress,
+)
 from rota.store import backfills, hints
 from rota.store.backfills import BackfillRow
 
@@ -79,7 +83,7 @@ async def list_backfills(call: Call) -> Reply:
     more = None
     if len(found) > query.limit:
         more = write_cursor(filters, [identifiers.format_backfill_id(rows[-1].id)])
-    data = [build_backfill_view(row, progress.compute_progress(row)) for row in rows]
+    data = [build_backfill_view(row, compute_progress(row)) for row in rows]
     return Reply(ListPage[BackfillProgress](data=data, next_cursor=more))
 
 
@@ -177,5 +181,5 @@ def read_backfill_id(call: Call) -> UUID:
 
 async def reply_backfill(call: Call, id_: UUID) -> Reply:
     row = await backfills.get_backfill(call.conn, id_, tenant_id=call.tenant_id)
-    progress = await progress.measure_progress(call.conn, row, tenant_id=call.tenant_id)
+    progress = await measure_progress(call.conn, row, tenant_id=call.tenant_id)
     return Reply(build_backfill_view(row, progress))

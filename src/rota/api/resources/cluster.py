@@ -9,7 +9,7 @@ import json
 from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.resources.common import write_audit_entry
+from rota.api.resources.endpoint_steps import write_audit_entry
 from rota.api.schemas.cluster import (
     AllTenantsQuery,
     LimitsDraft,
@@ -27,7 +27,7 @@ from rota.api.schemas.cluster import (
     WorkersQuery,
     WorkerView,
 )
-from rota.api.schemas.common import format_optional_time, format_time
+from rota.api.schemas.field_types import format_optional_time, format_time
 from rota.core.access import Permission
 from rota.core.errors import NotFound
 from rota.core.limits import GateLimits, RateLimit

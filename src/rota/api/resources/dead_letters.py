@@ -16,9 +16,8 @@ from rota.api.bulk_requests import (
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
 from rota.api.paging import ListPage
-from rota.api.resources.common import parse_instant, write_audit_entry
+from rota.api.resources.endpoint_steps import parse_instant, write_audit_entry
 from rota.api.resources.runs import build_filter, reply_run_page
-from rota.api.schemas.common import format_time
 from rota.api.schemas.dead_letters import (
     DeadGroupDetail,
     DeadGroupJob,
@@ -28,6 +27,7 @@ from rota.api.schemas.dead_letters import (
     DeadGroupView,
     DeadLettersQuery,
 )
+from rota.api.schemas.field_types import format_time
 from rota.api.schemas.runs import (
     BulkActionResult,
     BulkDraft,
@@ -40,8 +40,7 @@ from rota.core.access import Permission
 from rota.core.bulk_operations import BulkRunFilter
 from rota.core.errors import InvalidInput, NotFound
 from rota.core.time.schedule import MICROSECOND
-from rota.engine.submission import dead_letter_edits, requeue
-from rota.engine.submission.dead_letter_edits import PayloadEdit
+from rota.engine.submission import requeue
 from rota.engine.submission.requeue import REQUEUE_AT_ONCE, RequeuePace
 from rota.store import dead_letters, hints, run_views
 from rota.store.dead_letters import DeadGroup
@@ -225,20 +224,20 @@ async def edit_dead_letters(call: Call) -> Reply:
         counted = await requeue.count_dead_letters(
             call.conn,
             which,
-            action=dead_letter_edits.EDIT_ACTION,
+            action=requeue.EDIT_ACTION,
             tenant_id=call.tenant_id,
             now=call.now,
         )
         return build_count_reply(counted)
     if not call.body.patch:
         raise InvalidInput("patch", {}, "expected an object with at least one field to change")
-    edit = PayloadEdit(
+    edit = requeue.PayloadEdit(
         patch=call.body.patch,
         by=call.actor,
         new_id=call.service.new_id,
         pace=build_pace(call.body),
     )
-    done = await dead_letter_edits.requeue_edited(
+    done = await requeue.requeue_edited(
         call.conn, which, edit, tenant_id=call.tenant_id, token=require_token(token)
     )
     await write_audit_entry(call, "dead.edit", "run", "many", {"number": len(done.ids)})

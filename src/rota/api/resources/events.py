@@ -16,8 +16,7 @@ from rota.api.operations import operation
 from rota.api.paging import ListPage, read_cursor, write_cursor
 from rota.api.problems import ProblemError
 from rota.api.request_decoding import decode_body
-from rota.api.resources.common import parse_instant, write_audit_entry
-from rota.api.schemas.common import format_time
+from rota.api.resources.endpoint_steps import parse_instant, write_audit_entry
 from rota.api.schemas.events import (
     EventReceipt,
     EventReceipts,
@@ -27,6 +26,7 @@ from rota.api.schemas.events import (
     EventView,
     MatchView,
 )
+from rota.api.schemas.field_types import format_time
 from rota.contract import cloudevents
 from rota.contract.event import EventAttributes, EventsDraft
 from rota.core.access import Permission

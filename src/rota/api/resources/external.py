@@ -9,7 +9,7 @@ from typing import Final
 from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.resources.common import write_audit_entry
+from rota.api.resources.endpoint_steps import write_audit_entry
 from rota.api.schemas.external import (
     ExternalDraft,
     ExternalEnd,

@@ -13,7 +13,7 @@ from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
 from rota.api.problems import ProblemError
-from rota.api.schemas.common import format_time
+from rota.api.schemas.field_types import format_time
 from rota.api.streams import EVENT_STREAM, STREAM_TIMEOUT_S
 from rota.core.access import Permission
 from rota.core.errors import InvalidInput

@@ -9,9 +9,9 @@ from rota.api import identifiers, views
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
 from rota.api.paging import ListPage, read_cursor, read_number, write_cursor
-from rota.api.resources.common import read_job_row, write_audit_entry
+from rota.api.resources.endpoint_steps import read_job_row, write_audit_entry
 from rota.api.resources.runs import read_run_row
-from rota.api.schemas.common import format_optional_time
+from rota.api.schemas.field_types import format_optional_time
 from rota.api.schemas.graphs import GraphView, MapView, MembersQuery, RunGraphView, StepView
 from rota.api.schemas.runs import RunStateView, RunView
 from rota.core import states as core_states

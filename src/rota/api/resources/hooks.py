@@ -10,9 +10,8 @@ from rota.api.call import Call, Reply
 from rota.api.operations import operation
 from rota.api.paging import ListPage, read_cursor, write_cursor
 from rota.api.problems import ProblemError
-from rota.api.resources.common import write_audit_entry
+from rota.api.resources.endpoint_steps import write_audit_entry
 from rota.api.resources.events import build_received_view
-from rota.api.schemas.common import format_optional_time, format_time
 from rota.api.schemas.events import (
     CreatedHook,
     EventReceipt,
@@ -20,6 +19,7 @@ from rota.api.schemas.events import (
     HookView,
     RotateDraft,
 )
+from rota.api.schemas.field_types import format_optional_time, format_time
 from rota.api.schemas.runs import PageQuery
 from rota.core import signatures
 from rota.core.access import Permission

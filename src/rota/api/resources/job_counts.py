@@ -2,10 +2,10 @@
 
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.schemas.common import format_optional_time
+from rota.api.schemas.field_types import format_optional_time
 from rota.api.schemas.job_counts import JobCountsView, JobCountView
 from rota.core.access import Permission
-from rota.store import overview
+from rota.store import job_views
 
 
 @operation(
@@ -20,7 +20,7 @@ async def get_job_counts(call: Call) -> Reply:
 
     Counts the newest 10,000 jobs of your tenant. Deleted jobs do not count.
     """
-    found = await overview.count_jobs(call.conn, tenant_id=call.tenant_id)
+    found = await job_views.count_jobs(call.conn, tenant_id=call.tenant_id)
     return Reply(
         JobCountsView(
             data=[
@@ -31,6 +31,6 @@ async def get_job_counts(call: Call) -> Reply:
                 )
                 for row in found
             ],
-            is_complete=sum(row.number for row in found) < overview.COUNTED_JOBS_MAX,
+            is_complete=sum(row.number for row in found) < job_views.COUNTED_JOBS_MAX,
         )
     )

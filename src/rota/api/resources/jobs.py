@@ -10,7 +10,7 @@ from rota.api.job_edits import build_edit
 from rota.api.job_lists import CURSOR_PARTS, read_job_page, read_position, write_position
 from rota.api.operations import operation
 from rota.api.paging import ListPage, read_cursor, write_cursor
-from rota.api.resources.common import (
+from rota.api.resources.endpoint_steps import (
     parse_instant,
     read_expected_version,
     read_job_row,

@@ -4,7 +4,7 @@ from rota.api import identifiers, views
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
 from rota.api.paging import ListPage, read_cursor, write_cursor
-from rota.api.resources.common import read_job_row, write_audit_entry
+from rota.api.resources.endpoint_steps import read_job_row, write_audit_entry
 from rota.api.resources.jobs import reply_job
 from rota.api.schemas.jobs import (
     JobStatus,

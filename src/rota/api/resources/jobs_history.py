@@ -11,8 +11,8 @@ from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
 from rota.api.paging import ListPage, read_cursor, read_number, write_cursor
-from rota.api.resources.common import read_job_row
-from rota.api.schemas.common import format_time
+from rota.api.resources.endpoint_steps import read_job_row
+from rota.api.schemas.field_types import format_time
 from rota.api.schemas.job_history import ChangedFieldView, JobChangeView
 from rota.api.schemas.runs import PageQuery
 from rota.api.views import load_json

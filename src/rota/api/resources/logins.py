@@ -9,7 +9,7 @@ from msgspec import Struct
 from rota.api.call import Call, Reply
 from rota.api.dashboard import logins as cookies
 from rota.api.operations import operation
-from rota.api.schemas.common import format_time
+from rota.api.schemas.field_types import format_time
 from rota.core.access import Permission
 from rota.store import logins
 

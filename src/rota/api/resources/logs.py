@@ -18,7 +18,7 @@ from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
 from rota.api.problems import ProblemError
-from rota.api.schemas.common import format_time
+from rota.api.schemas.field_types import format_time
 from rota.api.schemas.runs import LogLine, Logs, LogsQuery
 from rota.api.streams import EVENT_STREAM, STREAM_TIMEOUT_S
 from rota.core.access import Permission
@@ -34,7 +34,7 @@ from rota.store.run_views import RunRow
 KEEPALIVE_INTERVAL_S: Final = 15.0
 ATTEMPT_NUMBER_MAX: Final = 2**15 - 1
 LINE_NUMBER_MAX: Final = 2**31 - 1
-_PLACE: Final = re.compile(r"(\d{1,5})\.(\d{1,9})")
+_LOG_POSITION: Final = re.compile(r"(\d{1,5})\.(\d{1,9})")
 STREAM_NAMES: Final = {stream.value: stream.name.lower() for stream in Stream}
 
 
@@ -72,7 +72,7 @@ async def get_logs(call: Call) -> Reply:
 def parse_log_position(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
-    match = _PLACE.fullmatch(text)
+    match = _LOG_POSITION.fullmatch(text)
     if match is None:
         raise ProblemError(
             "malformed_request", "invalid Last-Event-ID; use the id of an event of this stream"

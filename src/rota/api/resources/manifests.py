@@ -9,7 +9,7 @@ from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.job_differences import build_changes, group_differences
 from rota.api.operations import operation
-from rota.api.schemas.common import format_time
+from rota.api.schemas.field_types import format_time
 from rota.api.schemas.manifests import (
     ApplyDraft,
     CalendarChangeView,
@@ -31,9 +31,9 @@ from rota.core.origins import ChangeOrigin
 from rota.core.submissions import prefix_errors
 from rota.core.time.budget import Check
 from rota.engine.submission import manifests
-from rota.engine.submission.declared_calendars import CalendarChange
 from rota.engine.submission.manifests import (
     ApplyOptions,
+    CalendarChange,
     JobPlan,
     ManifestAction,
     ManifestContext,

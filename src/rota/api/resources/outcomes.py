@@ -3,12 +3,12 @@
 from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.schemas.common import format_optional_time, format_time
+from rota.api.schemas.field_types import format_optional_time, format_time
 from rota.api.schemas.outcomes import JobOutcomes, Outcomes, OutcomesQuery, OutcomeView
 from rota.api.views import format_message, split_reason
 from rota.core.access import Permission
-from rota.store import outcomes
-from rota.store.outcomes import RunOutcome
+from rota.store import run_views
+from rota.store.run_views import RunOutcome
 
 
 @operation(
@@ -26,7 +26,7 @@ async def list_outcomes(call: Call) -> Reply:
     """
     query: OutcomesQuery = call.query
     ids = [identifiers.parse_id("job_id", text) for text in dict.fromkeys(query.job_id)]
-    found = await outcomes.read_recent_outcomes(
+    found = await run_views.read_recent_outcomes(
         call.conn, tenant_id=call.tenant_id, job_ids=ids, limit=query.each
     )
     data = [

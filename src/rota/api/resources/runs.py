@@ -16,8 +16,8 @@ from rota.api.bulk_requests import (
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
 from rota.api.paging import ListPage, read_cursor, write_cursor
-from rota.api.resources.common import parse_instant, write_audit_entry
-from rota.api.schemas.common import format_optional_time
+from rota.api.resources.endpoint_steps import parse_instant, write_audit_entry
+from rota.api.schemas.field_types import format_optional_time
 from rota.api.schemas.jobs import StartedRun
 from rota.api.schemas.runs import (
     Attempts,

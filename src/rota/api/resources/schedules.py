@@ -1,21 +1,14 @@
-"""Operations that preview schedules and backfill past ticks."""
+"""Operations that preview schedules and create backfills of past ticks."""
 
 from typing import Any
 
 from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.resources.common import parse_instant, read_job_row, write_audit_entry
+from rota.api.resources.endpoint_steps import parse_instant, read_job_row, write_audit_entry
 from rota.api.schemas.backfills import BackfillEstimate, BackfillPlan
-from rota.api.schemas.common import format_time
-from rota.api.schemas.schedules import (
-    BackfillDraft,
-    BackfillView,
-    PreviewDraft,
-    PreviewView,
-    UpcomingView,
-    WarningView,
-)
+from rota.api.schemas.field_types import format_time
+from rota.api.schemas.schedules import PreviewDraft, PreviewView, UpcomingView, WarningView
 from rota.contract.schedule import read_schedule, write_schedule
 from rota.core.access import Permission
 from rota.core.backfills import BackfillOrder, BackfillSelection
@@ -25,14 +18,13 @@ from rota.core.submissions import prefix_errors
 from rota.core.time import durations, preview, zones
 from rota.core.time.budget import PREVIEW_STEPS_MAX, Check, SearchBudget
 from rota.core.time.preview import SchedulePreview
-from rota.engine.submission import immediate_backfill
 from rota.engine.submission.backfills.requests import (
+    DEFAULT_PRIORITY,
     BackfillAnswer,
     BackfillRequest,
     start_backfill,
 )
-from rota.engine.submission.immediate_backfill import DEFAULT_PRIORITY, BackfillRange
-from rota.store import calendars, hints
+from rota.store import calendars
 
 
 @operation(
@@ -91,58 +83,6 @@ def build_preview_view(shown: SchedulePreview, schedule: dict[str, Any]) -> Prev
             WarningView(code=warning.concern.value, detail=warning.detail)
             for warning in shown.warnings
         ],
-    )
-
-
-@operation(
-    "POST",
-    "/v1/jobs/{job_id}/backfill",
-    tag="jobs",
-    permission=Permission.OPERATE,
-    body=BackfillDraft,
-    answer=BackfillView,
-    problems=("illegal_move", "invalid_schedule", "conflict"),
-    example={"since": "2026-07-01T00:00:00Z", "until": "2026-07-02T00:00:00Z", "dry_run": True},
-)
-async def backfill_job(call: Call) -> Reply:
-    """Create the runs of a past range at once.
-
-    Creates at most 1,000 runs; for longer ranges use `POST /v1/jobs/{job_id}/backfills`. A dry run
-    only counts the ticks.
-    """
-    row = await read_job_row(call)
-    draft: BackfillDraft = call.body
-    since, until = parse_instant(draft.since, "since"), parse_instant(draft.until, "until")
-    if since is None or until is None:
-        raise InvalidInput("since", draft.since, "expected a time in both `since` and `until`")
-    known = await calendars.read_calendars(call.conn, tenant_id=call.tenant_id)
-    done = await immediate_backfill.backfill_now(
-        call.conn,
-        BackfillRange(
-            since=since,
-            until=until,
-            only=BackfillSelection(draft.only),
-            priority=DEFAULT_PRIORITY if draft.priority is None else parse_priority(draft.priority),
-            at_once=draft.at_once,
-            name=draft.name,
-        ),
-        tenant_id=call.tenant_id,
-        job_id=row.id,
-        now=call.now,
-        dry_run=draft.dry_run,
-        calendars=known,
-    )
-    if not draft.dry_run:
-        details = {"since": draft.since, "until": draft.until, "new": done.new}
-        await write_audit_entry(
-            call, "job.backfill", "job", identifiers.format_job_id(row.id), details
-        )
-        call.hints.add(hints.RUNS_CHANNEL)
-    counts = {key: value for key, value in done._asdict().items() if key != "run_ids"}
-    return Reply(
-        BackfillView(
-            **counts, run_ids=[identifiers.format_run_id(run_id) for run_id in done.run_ids]
-        )
     )
 
 

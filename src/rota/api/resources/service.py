@@ -14,7 +14,7 @@ from rota.api import openapi
 from rota.api.call import ApiService, Call, Reply
 from rota.api.operations import catalogue, operation
 from rota.api.problems import PROBLEM_KINDS, ProblemError
-from rota.api.schemas.common import format_optional_time
+from rota.api.schemas.field_types import format_optional_time
 from rota.core.access import Permission, Principal, is_allowed
 from rota.core.clock import CLOCK_OFFSET_LIMIT
 from rota.core.errors import NotFound, StoreUnavailable

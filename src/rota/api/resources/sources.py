@@ -8,7 +8,7 @@ from typing import Literal
 
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.schemas.common import format_optional_time
+from rota.api.schemas.field_types import format_optional_time
 from rota.api.schemas.sources import Sources, SourceView
 from rota.core.access import Permission
 from rota.store import event_sources

@@ -5,8 +5,8 @@ from typing import Final
 
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.resources.common import parse_instant
-from rota.api.schemas.common import format_time
+from rota.api.resources.endpoint_steps import parse_instant
+from rota.api.schemas.field_types import format_time
 from rota.api.schemas.statistics import (
     BucketView,
     DepthView,

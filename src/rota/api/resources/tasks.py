@@ -9,7 +9,7 @@ from rota.api.call import Call, Reply
 from rota.api.operations import operation
 from rota.api.paging import ListPage, read_cursor, write_cursor
 from rota.api.resources.statistics import to_seconds
-from rota.api.schemas.common import format_optional_time, format_time
+from rota.api.schemas.field_types import format_optional_time, format_time
 from rota.api.schemas.tasks import (
     TaskBucket,
     TaskFailure,

@@ -7,9 +7,9 @@ from msgspec import UNSET, to_builtins
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
 from rota.api.paging import ListPage, read_cursor, read_number, write_cursor
-from rota.api.resources.common import write_audit_entry
+from rota.api.resources.endpoint_steps import write_audit_entry
 from rota.api.resources.keys import create_key_of_tenant
-from rota.api.schemas.common import format_optional_time, format_time
+from rota.api.schemas.field_types import format_optional_time, format_time
 from rota.api.schemas.runs import PageQuery
 from rota.api.schemas.tenancy import (
     CreatedKey,

@@ -6,8 +6,8 @@ from typing import Final
 from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
-from rota.api.resources.common import parse_instant
-from rota.api.schemas.common import format_time
+from rota.api.resources.endpoint_steps import parse_instant
+from rota.api.schemas.field_types import format_time
 from rota.api.schemas.load import BusyJob, Kinds, KindView, LoadPart, LoadQuery, LoadView
 from rota.api.views import load_json
 from rota.core.access import Permission

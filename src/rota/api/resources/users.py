@@ -8,7 +8,7 @@ from rota.api import identifiers
 from rota.api.call import Call, Reply
 from rota.api.operations import operation
 from rota.api.paging import ListPage, read_cursor, write_cursor
-from rota.api.resources.common import write_audit_entry
+from rota.api.resources.endpoint_steps import write_audit_entry
 from rota.api.schemas.runs import PageQuery
 from rota.api.schemas.tenancy import KeysRevoked, UserView
 from rota.core.access import Permission

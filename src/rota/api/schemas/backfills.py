@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from rota.api.schemas.common import Cursor, Json, Limit, Moment
+from rota.api.schemas.field_types import Cursor, Json, Limit, Moment
 from rota.contract.field_types import Priority
 
 BackfillStatus = Literal["running", "paused", "cancelling", "finished", "cancelled"]

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from rota.api.schemas.common import Limit, Moment, Word
+from rota.api.schemas.field_types import Limit, Moment, Word
 from rota.api.schemas.runs import Fingerprint, RunDetail, RunsQuery
 
 

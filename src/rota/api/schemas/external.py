@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from rota.api.schemas.common import Json, Labels, Name
+from rota.api.schemas.field_types import Json, Labels, Name
 
 
 class ExternalDraft(Struct, kw_only=True, forbid_unknown_fields=True):

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from rota.api.schemas.common import Cursor, Limit
+from rota.api.schemas.field_types import Cursor, Limit
 from rota.api.schemas.runs import RunStatusFilter
 
 

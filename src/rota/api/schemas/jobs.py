@@ -8,20 +8,20 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from rota.api.schemas.common import (
+from rota.api.schemas.field_types import (
     Json,
     Priority,
 )
 from rota.contract.job import JobDraft, JobEdit, JobValues, OverlapName, ScheduleType
 
 __all__ = [
+    "CreatedJob",
+    "CreatedJobs",
     "JobDraft",
     "JobDrafts",
     "JobEdit",
-    "CreatedJob",
     "JobStatus",
     "JobView",
-    "CreatedJobs",
     "LatestRunView",
     "OverlapName",
     "PauseDraft",

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from rota.api.schemas.common import Moment
+from rota.api.schemas.field_types import Moment
 
 
 class LoadQuery(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from rota.api.schemas.common import (
+from rota.api.schemas.field_types import (
     ANY_CASE,
     STATUS_FILTER,
     Cursor,

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from rota.api.schemas.common import Cursor, Limit
+from rota.api.schemas.field_types import Cursor, Limit
 
 Window = Literal["1h", "24h", "7d", "30d"]
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from rota.api.schemas.common import Cursor, Duration, Limit, Moment, Name
+from rota.api.schemas.field_types import Cursor, Duration, Limit, Moment, Name
 from rota.contract.document_fields import CalendarObject
 from rota.contract.documents import SECRET_META
 from rota.contract.quotas import QuotasDraft

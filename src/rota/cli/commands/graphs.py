@@ -12,7 +12,14 @@ from cyclopts import App
 from rota.cli import name_resolution, times
 from rota.cli.api_options import DEFAULT_API_OPTIONS, SWITCH, ApiOptions, print_json, print_lines
 from rota.cli.errors import UsageError
-from rota.cli.tables import PLAIN_SCREEN, Screen, colour_text, cut_text, detect_screen, format_cell
+from rota.cli.tables import (
+    PLAIN_SCREEN,
+    Screen,
+    colour_text,
+    detect_screen,
+    format_cell,
+    truncate_text,
+)
 from rota.cli.terminal import raw_output
 from rota.contract.graph import read_stored_graph
 from rota.core.graphs import StepGraph, drawing
@@ -32,7 +39,6 @@ STATE_MOODS: Final = {
     "waiting": "faint",
     "skipped": "faint",
 }
-BADLY: Final = ("failed", "cancelled", "skipped")
 
 app = App(name="graph", help="Graphs: draw, check, retry, pause.")
 
@@ -148,7 +154,7 @@ def describe_step(step: Any, now: datetime) -> StepAnnotation:
 
 def paint_line(line: str, states: dict[str, str], screen: Screen) -> str:
     """Cut a line to the screen and colour its symbol by state."""
-    text = line if screen.width is None else cut_text(line, screen.width)
+    text = line if screen.width is None else truncate_text(line, screen.width)
     for char in text:
         if char in states:
             return text.replace(char, colour_text(char, STATE_MOODS.get(states[char]), screen), 1)
@@ -163,7 +169,7 @@ def watch_until_ended(client: "Client", run_id: str) -> int:
         run = client.get_run_graph(run_id)
         lines = list(render_run(run, "text", screen))
         if screen.width is not None:
-            lines = cut_to_height(lines, shutil.get_terminal_size().lines)
+            lines = truncate_lines(lines, shutil.get_terminal_size().lines)
             # Move up to the first line of the previous drawing and clear it.
             raw_output().write(f"\x1b[{len(before)}A\x1b[J" if before else "")
             print("\n".join(lines), flush=True)
@@ -175,7 +181,7 @@ def watch_until_ended(client: "Client", run_id: str) -> int:
         rest.wait(POLL_INTERVAL_S)
 
 
-def cut_to_height(lines: list[str], height: int) -> list[str]:
+def truncate_lines(lines: list[str], height: int) -> list[str]:
     """Cut to the height of the screen: lines that scrolled off cannot be redrawn."""
     if len(lines) < height:
         return lines
@@ -203,7 +209,7 @@ def check(
     format
         Output format: text, Mermaid or Graphviz (dot). Default: text.
     """
-    from rota.sdk.jobs_as_code import graph_files
+    from rota.sdk.jobs_as_code import graph_files  # noqa: PLC0415 — YAML is loaded only here
 
     for name, graph in graph_files.load_graphs(file):
         if format == "text":

@@ -1,19 +1,16 @@
-"""`rota jobs status|runs|history|preview|backfill`: the activity of a job."""
+"""`rota jobs status|runs|history|preview`: the activity of a job."""
 
 import json
-from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from rota.cli import name_resolution, times
-from rota.cli.api_options import DEFAULT_API_OPTIONS, SWITCH, YES_FLAG, ApiOptions, print_lines
+from rota.cli.api_options import DEFAULT_API_OPTIONS, ApiOptions
 from rota.cli.commands.jobs import app
 from rota.cli.commands.runs import build_run_columns
-from rota.cli.job_options import parse_priority
 from rota.cli.pagination import DEFAULT_LIMIT, ListLimit, drop_empty, list_rows, print_more_hint
-from rota.cli.prompts import confirm
 from rota.cli.schedules import print_preview
 from rota.cli.tables import TableColumn
 from rota.core.errors import InvalidInput
@@ -150,96 +147,4 @@ def preview(
             schedule=found.schedule, count=count, **drop_empty(viewer=viewer)
         )
     print_preview(shown, api_options, viewer=viewer)
-    return 0
-
-
-@Parameter(name="*")
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobBackfillRange:
-    """Which ticks to backfill.
-
-    Parameters
-    ----------
-    since
-        Start of the range: a time, or how long ago, such as 7d.
-    until
-        End of the range, exclusive: a time, or how long ago. Default: now.
-    only
-        Ticks that never ran, or all ticks. Default: missing.
-    name
-        Name of the backfill, for `--only all`: each name runs every tick once. Default: none.
-    """
-
-    since: str
-    until: str | None = None
-    only: Literal["missing", "all"] = "missing"
-    name: str | None = None
-
-    def build_fields(self) -> dict[str, Any]:
-        return drop_empty(
-            since=times.parse_time(self.since, field="--since"),
-            until=times.parse_time(self.until or "0s", field="--until"),
-            only=self.only,
-            name=self.name,
-        )
-
-
-@Parameter(name="*")
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobBackfillOptions:
-    """How the runs are created.
-
-    Parameters
-    ----------
-    priority
-        Priority of the runs. Default: low.
-    at_once
-        Maximum number of concurrent runs. Default: 4.
-    dry_run
-        Only count the runs.
-    yes
-        Skip the confirmation.
-    """
-
-    priority: str | None = None
-    at_once: Annotated[int | None, Parameter(validator=Number(gte=1, lte=1000))] = None
-    dry_run: Annotated[bool, SWITCH] = False
-    yes: Annotated[bool, YES_FLAG] = False
-
-
-DEFAULT_JOB_BACKFILL: Final = JobBackfillOptions()
-
-
-@app.command
-def backfill(
-    job: str,
-    /,
-    *,
-    tick_range: JobBackfillRange,
-    run_options: JobBackfillOptions = DEFAULT_JOB_BACKFILL,
-    api_options: ApiOptions = DEFAULT_API_OPTIONS,
-) -> int:
-    """Create runs for past ticks. Counts them and asks first.
-
-    Parameters
-    ----------
-    job
-        Job name or id.
-    """
-    fields = tick_range.build_fields()
-    fields |= drop_empty(priority=parse_priority(run_options.priority), at_once=run_options.at_once)
-    with api_options.open_client() as client:
-        id_ = name_resolution.resolve_job_id(client, job)
-        counted = client.backfill_job(id_, dry_run=True, **fields)
-        summary = f"{counted.ticks} ticks: {counted.exist} have run, {counted.new} would run"
-        if run_options.dry_run or not counted.new:
-            api_options.print_result(counted, summary, id_=counted.new)
-            return 0
-        if not confirm(f"{summary}. Create {counted.new} runs of {job}?", yes=run_options.yes):
-            return 1
-        done = client.backfill_job(id_, **fields)
-    if api_options.quiet:
-        print_lines(done.run_ids)
-    else:
-        api_options.print_result(done, f"Created {done.new} runs", id_="")
     return 0

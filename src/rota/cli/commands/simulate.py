@@ -157,10 +157,10 @@ def render_text(simulation: Simulation, *, every: bool) -> Iterator[str]:
         if is_ordinary and not every:
             ordinary.append(text)
             continue
-        yield from _cut(ordinary)
+        yield from _abbreviate(ordinary)
         ordinary = []
         yield text
-    yield from _cut(ordinary)
+    yield from _abbreviate(ordinary)
     yield ""
     yield ", ".join(
         f"{count} {name.replace('_', ' ')}" for name, count in count_outcomes(simulation).items()
@@ -175,7 +175,7 @@ def _lines(seen: Simulation, zone: ZoneInfo) -> Iterator[tuple[datetime, str, bo
         yield event.starts_at or event.at, _event_line(event, zone), is_ordinary
 
 
-def _cut(texts: list[str]) -> Iterator[str]:
+def _abbreviate(texts: list[str]) -> Iterator[str]:
     """Abbreviate a long series of ordinary ticks to the first and the last."""
     if len(texts) <= ABBREVIATE_ABOVE:
         yield from texts

@@ -18,7 +18,7 @@ from rota.cli.api_options import (
     require_arguments,
 )
 from rota.cli.commands.runs import app, get_message
-from rota.cli.tables import cut_text, format_cell
+from rota.cli.tables import format_cell, truncate_text
 from rota.cli.terminal import raw_output
 from rota.core.errors import InvalidInput
 from rota.core.states import FINAL_STATES, RunState
@@ -162,7 +162,7 @@ def build_bar_fields(run: Any) -> dict[str, Any]:
     style = STYLES.get(run.status, "yellow")
     end = run.end_time or (times.now() if run.start_time else None)
     return {
-        "job": cut_text(get_job_name(run), NAME_WIDTH_MAX),
+        "job": truncate_text(get_job_name(run), NAME_WIDTH_MAX),
         "id": f"{run.run_id[:12]}…{run.run_id[-4:]}",
         "share": f"{share:.0%}" if share else "",
         "status": f"[{style}]{run.status}{attempt}[/]",

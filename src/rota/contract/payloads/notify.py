@@ -66,7 +66,8 @@ class NotifyPayload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         Meta(
             description="E-mail addresses, for mail channels. Default: the channel's recipients.",
             extra={
-                ALLOWED_KEY: f"an e-mail address, or a list of 1 to {RECIPIENTS_MAX} e-mail addresses"
+                ALLOWED_KEY: "an e-mail address, or a list of "
+                f"1 to {RECIPIENTS_MAX} e-mail addresses"
             },
         ),
     ] = None

@@ -19,7 +19,7 @@ DELETIONS_DEFAULT: Final = 100
 PARALLEL_MAX: Final = 16
 PARALLEL_DEFAULT: Final = 4
 
-_PLACE: Final = {ALLOWED_KEY: "a place and a path in it, such as photos:/2026"}
+_PLACE_ALLOWED: Final = {ALLOWED_KEY: "a place and a path in it, such as photos:/2026"}
 Patterns = Annotated[
     list[Annotated[str, Meta(min_length=1, max_length=PATTERN_CHARACTERS_MAX)]],
     Meta(
@@ -31,9 +31,11 @@ Patterns = Annotated[
 
 class SyncPayload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     from_: Annotated[
-        str, Meta(description="Folder to copy from, as place:/folder.", extra=_PLACE)
+        str, Meta(description="Folder to copy from, as place:/folder.", extra=_PLACE_ALLOWED)
     ] = msgspec.field(name="from")
-    to: Annotated[str, Meta(description="Folder to copy to, as place:/folder.", extra=_PLACE)]
+    to: Annotated[
+        str, Meta(description="Folder to copy to, as place:/folder.", extra=_PLACE_ALLOWED)
+    ]
     mode: Annotated[
         Literal["copy", "mirror"],
         Meta(

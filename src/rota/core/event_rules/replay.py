@@ -1,8 +1,9 @@
 """Selects the events of a replay, which matches them again.
 
-As in other bulk operations (core/bulk_operations.py), a dry run returns the count and a confirmation token,
-and the second call presents the token. The time of the dry run is part of the ids of the created
-runs: a replay creates new runs, and using the same token twice creates no duplicates.
+As in other bulk operations (core/bulk_operations.py), a dry run returns the count and a
+confirmation token, and the second call presents the token. The time of the dry run is part of the
+ids of the created runs: a replay creates new runs, and using the same token twice creates no
+duplicates.
 """
 
 from dataclasses import dataclass, replace

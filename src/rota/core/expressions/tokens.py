@@ -51,7 +51,7 @@ def iterate_tokens(text: str) -> Iterator[Token]:
     while place < len(text):
         found = TOKEN_PATTERN.match(text, place)
         if found is None:
-            raise ExpressionSyntaxError(_wanted(text[place]), place)
+            raise ExpressionSyntaxError(_explain_character(text[place]), place)
         if found.lastgroup != "space":
             yield _token(found)
         place = found.end()
@@ -89,7 +89,7 @@ def _unescaped(text: str, at: int) -> str:
     return ESCAPE.sub(lambda found: ESCAPES[found[1]], text)
 
 
-def _wanted(char: str) -> str:
+def _explain_character(char: str) -> str:
     if char in "\"'":
         return "expected a closing quote for this one"
     if char in FOREIGN_SIGNS:

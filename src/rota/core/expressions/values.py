@@ -121,7 +121,7 @@ def is_inside(value: object, container: object, budget: EvaluationBudget) -> boo
 
 
 def look_up_key(value: object, key: object) -> object:
-    """Return the value under a key; null if there is none."""
+    """Return the value under a key; null if it is missing."""
     if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101 # the first is fast
         return value.get(key) if isinstance(key, str) else None
     if isinstance(value, list | tuple) and isinstance(key, int) and not isinstance(key, bool):

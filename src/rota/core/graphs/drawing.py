@@ -49,10 +49,11 @@ def draw_text(graph: StepGraph, annotations: Mapping[int, StepAnnotation]) -> li
     rows = [(f"{branch}{_label(step, annotations)}", step) for branch, step in _tree(graph, above)]
     width = max(len(left) for left, _ in rows)
     kinds = max(len(_kind(step)) for _, step in rows)
-    return [
-        f"{left:<{width}}  {_kind(step):<{kinds}}  {_rest(graph, step, above, annotations)}".rstrip()
+    lines = (
+        f"{left:<{width}}  {_kind(step):<{kinds}}  {_rest(graph, step, above, annotations)}"
         for left, step in rows
-    ]
+    )
+    return [line.rstrip() for line in lines]
 
 
 def _label(step: GraphStep, drawn: Mapping[int, StepAnnotation]) -> str:

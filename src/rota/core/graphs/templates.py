@@ -29,7 +29,10 @@ class ExpressionAllowance:
     def parse(self, text: object, *, names: Iterable[str], field: str) -> Expression:
         self.left -= max(len(text), EXPRESSION_COST_MIN) if isinstance(text, str) else 0
         if self.left < 0:
-            wanted = f"the expressions of a graph may have at most {GRAPH_EXPRESSION_CHARACTERS_MAX:,} characters in total"
+            wanted = (
+                "the expressions of a graph may have at most "
+                f"{GRAPH_EXPRESSION_CHARACTERS_MAX:,} characters in total"
+            )
             raise InvalidInput(field, text, wanted)
         return parse_expression(text, names=names, field=field)
 

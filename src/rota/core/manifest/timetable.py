@@ -1,6 +1,5 @@
 """Computes the next start times of a declared job."""
 
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
@@ -11,18 +10,9 @@ from rota.core.errors import SearchTooLong
 from rota.core.time import moments, planning
 from rota.core.time.budget import SearchBudget
 from rota.core.time.calendars import Calendar
-from rota.core.time.cron import Cron
 from rota.core.time.schedule import MICROSECOND, Schedule
 
 SHOWN_TIMES_MAX: Final = 3
-# An H at the start of a field or a part of it; elsewhere H is part of a day or month name.
-HASH_FIELD_PATTERN: Final = re.compile(r"(?:^|[\s,])H", re.IGNORECASE)
-
-
-def depends_on_id(schedule: Schedule) -> bool:
-    """Return whether the times depend on the id of the job, which a new job does not have yet."""
-    crons = (rule.text for rule in schedule.rules if isinstance(rule, Cron))
-    return schedule.jitter is not None or any(HASH_FIELD_PATTERN.search(text) for text in crons)
 
 
 def find_next_starts(

@@ -20,8 +20,7 @@ from zoneinfo import ZoneInfo
 from rota.core.time import zones
 from rota.core.time.budget import NEXT_TICK_STEPS_MAX, WINDOWS_PER_STEP, SearchBudget
 from rota.core.time.rrule import Rrule, RrulePart
-from rota.core.time.rrule.days import EPOCH_DAY as EPOCH_DAY
-from rota.core.time.rrule.days import iterate_days
+from rota.core.time.rrule.days import EPOCH_DAY, iterate_days
 from rota.core.time.rrule.search import iterate_times
 from rota.core.time.tick import DstGap, DstOverlap
 from rota.core.time.wall_clock import from_wall_seconds, to_wall_seconds

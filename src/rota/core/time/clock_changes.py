@@ -98,7 +98,7 @@ def find_changed_times(
         is_before = window.start is not None and change.at < window.start
         if is_before or (window.end is not None and change.at >= window.end):
             continue
-        times, is_cut = _counted_times(local, change)
+        times, is_cut = _list_times(local, change)
         if times:
             yield ChangedTimes(
                 change=change,
@@ -121,7 +121,7 @@ def runs_in_some_hours(rule: Rule) -> bool:
     return False
 
 
-def _counted_times(local: Schedule, change: ClockChange) -> tuple[list[datetime], bool]:
+def _list_times(local: Schedule, change: ClockChange) -> tuple[list[datetime], bool]:
     """Return the local times of a schedule that a clock change drops or repeats, and whether there
     are more.
     """

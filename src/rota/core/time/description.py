@@ -14,7 +14,7 @@ from rota.core.time.cron import Cron
 from rota.core.time.interval import Every, EveryAfterEnd
 from rota.core.time.policies import OnBlackout
 from rota.core.time.rrule import Rrule
-from rota.core.time.rrule.description import describe_rrule as describe_rrule
+from rota.core.time.rrule.description import describe_rrule
 from rota.core.time.schedule import Immediate, Once, OnDemand, OnEvent, Rule, Schedule
 
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)

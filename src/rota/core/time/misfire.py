@@ -13,8 +13,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import islice, takewhile
+from typing import Final, NamedTuple
+from uuid import UUID
 
-from rota.core.time import planning
+from rota.core.ids import derive_tick_run_id
+from rota.core.states import RunState
+from rota.core.time import moments, planning
 from rota.core.time.backlog import Backlog, ScheduleProgress, TickRangeCount
 from rota.core.time.calendars import Calendar, blackout_at
 from rota.core.time.planning import NO_CALENDARS, PlannedTick
@@ -55,6 +59,15 @@ class MisfireRecord:
     into: datetime | None = None
 
 
+class MisfireHistoryRow(NamedTuple):
+    """How history stores a record: under the run id of its last tick, with the reason as JSON."""
+
+    id: UUID
+    tick_at: datetime
+    state: RunState
+    reason: dict[str, object]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatchUpDecision:
     """The ticks that run, in order; the history rows for the rest; and the next cursor."""
@@ -64,6 +77,12 @@ class CatchUpDecision:
     cursor: datetime
 
 
+RECORDED_STATES: Final = {
+    MisfireOutcome.MISSED: RunState.MISSED,
+    MisfireOutcome.COALESCED: RunState.COALESCED,
+    MisfireOutcome.PAUSED: RunState.SKIPPED,
+    MisfireOutcome.SKIPPED: RunState.SKIPPED,
+}
 OUTCOME_BY_CAUSE = {
     MisfireCause.OUTAGE: (MisfireOutcome.MISSED, MisfireReason.OUTAGE),
     MisfireCause.RESUME: (MisfireOutcome.PAUSED, MisfireReason.PAUSE),
@@ -124,6 +143,52 @@ def settle_replaced_schedule(
     return replace(decision, runs=run, cursor=max(now, progress.cursor))
 
 
+def decide_single_tick(schedule: Schedule, planned: PlannedTick, now: datetime) -> CatchUpDecision:
+    """Decide one overdue tick that the schedule no longer has, because a time zone or a calendar
+    changed after it was planned.
+    """
+    misfire, tick_at = schedule.misfire, planned.tick.at
+    expired = misfire.is_too_late(planned.due_at, now)
+    missed = misfire.on_outage is CatchUp.SKIP and misfire.is_late(planned.due_at, now)
+    if not (expired or missed):
+        return CatchUpDecision(runs=(planned,), records=(), cursor=tick_at)
+    record = MisfireRecord(
+        outcome=MisfireOutcome.MISSED,
+        reason=MisfireReason.DEADLINE if expired else MisfireReason.OUTAGE,
+        count=1,
+        first=tick_at,
+        last=tick_at,
+    )
+    return CatchUpDecision(runs=(), records=(record,), cursor=tick_at)
+
+
+def always_runs_late(schedule: Schedule) -> bool:
+    """Return whether a tick runs however late it is, as long as it is the only one due."""
+    misfire = schedule.misfire
+    may_be_dropped = misfire.on_outage is CatchUp.SKIP or misfire.start_deadline is not None
+    return not (may_be_dropped or misfire.pace is not None or schedule.calendars)
+
+
+def build_history_row(job_id: UUID, record: MisfireRecord) -> MisfireHistoryRow:
+    """Return what history stores about ticks of a job that do not run."""
+    reason: dict[str, object] = {
+        "code": "paused" if record.reason is MisfireReason.PAUSE else record.reason.value,
+        "count": record.count,
+        "first": moments.to_rfc3339(record.first),
+        "last": moments.to_rfc3339(record.last),
+    }
+    if record.at_least:
+        reason["at_least"] = True
+    if record.into is not None:
+        reason["into"] = str(derive_tick_run_id(job_id, record.into))
+    return MisfireHistoryRow(
+        id=derive_tick_run_id(job_id, record.last),
+        tick_at=record.last,
+        state=RECORDED_STATES[record.outcome],
+        reason=reason,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Case:
     backlog: Backlog
@@ -141,11 +206,10 @@ class _Case:
         return planned.due_at <= self.now
 
     def is_late(self, planned: PlannedTick) -> bool:
-        return self.now - planned.due_at > self.backlog.schedule.misfire.late_after
+        return self.backlog.schedule.misfire.is_late(planned.due_at, self.now)
 
     def is_too_late(self, planned: PlannedTick) -> bool:
-        deadline = self.backlog.schedule.misfire.start_deadline
-        return deadline is not None and self.now - planned.due_at > deadline
+        return self.backlog.schedule.misfire.is_too_late(planned.due_at, self.now)
 
     def may_run(self, planned: PlannedTick) -> bool:
         if self.choice is CatchUp.SKIP and (

@@ -63,7 +63,7 @@ def plan_next_tick(
     fired: int = 0,
     budget: SearchBudget | None = None,
 ) -> PlannedTick | None:
-    """Return the first tick with `tick.at` > `after`; None if there is none within eight years.
+    """Return the first tick with `tick.at` > `after`; None without one within eight years.
 
     `last_end` is when the last run ended; only a fixed delay uses it. `fired` is the number of runs
     so far; a fixed delay and the run cap use it. Raises `SearchTooLong` if the search needs more

@@ -1,7 +1,7 @@
 """Defines a schedule's policies: its window, blackout handling and misfire handling.
 
-Values with defaults. planning.py and misfire.py apply them; contract/schedule.py reads them from
-documents.
+Values with defaults, and the rules of lateness. planning.py and misfire.py apply them;
+contract/schedule.py reads them from documents.
 """
 
 from dataclasses import dataclass
@@ -75,6 +75,27 @@ class MisfirePolicy:
     max_catchup: int = 100
     pace: CatchUpPace | None = None
     late_after: timedelta = timedelta(seconds=60)
+
+    @property
+    def tolerance(self) -> timedelta:
+        """How late a tick may be and still run without a decision about the ticks before it."""
+        if self.start_deadline is None:
+            return self.late_after
+        return min(self.late_after, self.start_deadline)
+
+    def compute_late_at(self, tick_at: datetime, due_at: datetime) -> datetime:
+        """Return the time after which a tick must be decided as a misfire. Paced catch-up postpones
+        each tick in turn, so with a pace the lateness counts from the tick's own time.
+        """
+        return (due_at if self.pace is None else tick_at) + self.tolerance
+
+    def is_late(self, due_at: datetime, now: datetime) -> bool:
+        """Return whether a tick no longer counts as on time."""
+        return now - due_at > self.late_after
+
+    def is_too_late(self, due_at: datetime, now: datetime) -> bool:
+        """Return whether a tick has passed its start deadline, so that it never runs."""
+        return self.start_deadline is not None and now - due_at > self.start_deadline
 
     def choice_for(self, cause: MisfireCause) -> CatchUp:
         """Return the choice for ticks that were missed for this cause."""

@@ -182,7 +182,7 @@ def _warnings(
         yield PreviewWarning(concern=PreviewConcern.EITHER_DAY, detail=detail)
     notes = [
         *islice(_changes(request), CLOCK_CHANGE_NOTES_MAX),
-        *_changed_times(schedule, request.after),
+        *_list_changed_times(schedule, request.after),
     ]
     for note in sorted(notes)[:CLOCK_CHANGE_NOTES_MAX]:
         yield PreviewWarning(concern=PreviewConcern.DAYLIGHT_SAVING, detail=note)
@@ -248,7 +248,7 @@ def _changes(request: _Request) -> Iterator[str]:
             continue  # all times are blacked out, or the budget ran out
 
 
-def _changed_times(schedule: Schedule, after: datetime) -> Iterator[str]:
+def _list_changed_times(schedule: Schedule, after: datetime) -> Iterator[str]:
     """Yield the effects on rules that follow elapsed time in some hours only."""
     for times in islice(
         find_changed_times(schedule, after, after + CLOCK_CHANGE_LOOKAHEAD), CLOCK_CHANGE_NOTES_MAX

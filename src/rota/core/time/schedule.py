@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from rota.core.errors import InvalidSchedule
 from rota.core.time import cron, moments, rrule, zones
 from rota.core.time.budget import SearchBudget
-from rota.core.time.cron import Cron
+from rota.core.time.cron import Cron, uses_hash
 from rota.core.time.interval import Every, EveryAfterEnd
 from rota.core.time.jitter import TickJitter
 from rota.core.time.policies import MisfirePolicy, OnBlackout, Window
@@ -109,14 +109,9 @@ class Schedule:
 
     @property
     def depends_on_seed(self) -> bool:
-        """Whether two jobs with this schedule may have different ticks.
-
-        An `h` in a cron expression is an `H` or part of a name such as THU. In the second case the
-        result is a harmless false positive. The cache of parsed cron expressions uses the same test
-        (cron/syntax.py).
-        """
+        """Whether the ticks depend on the job: its jitter, or an `H` in a cron expression."""
         return self.jitter is not None or any(
-            isinstance(rule, Cron) and "h" in rule.text.lower() for rule in self.rules
+            isinstance(rule, Cron) and uses_hash(rule.text) for rule in self.rules
         )
 
     @property

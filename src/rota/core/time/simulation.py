@@ -102,7 +102,7 @@ class _Play:
         now = self._when_decided(max(planned.due_at, self.clock))
         due = planned.due_at if self.put_off is None else self._due_first(planned)
         self.clock, self.put_off = now, None
-        if now <= self._late_at(planned):
+        if now <= self.schedule.misfire.compute_late_at(planned.tick.at, planned.due_at):
             yield from self._blacked_out(planned)
             yield self._started(planned, due)
             return
@@ -133,16 +133,6 @@ class _Play:
                 due = outage.end
         return due
 
-    def _late_at(self, planned: PlannedTick) -> datetime:
-        """Return when a tick becomes late, as the scheduler's agenda does: a paced tick is decided
-        again when its turn comes.
-        """
-        misfire = self.schedule.misfire
-        patience = misfire.late_after
-        if misfire.start_deadline is not None:
-            patience = min(patience, misfire.start_deadline)
-        return (planned.due_at if misfire.pace is None else planned.tick.at) + patience
-
     def _due_first(self, planned: PlannedTick) -> datetime:
         """Return when a tick was due before it was postponed."""
         own = self._after(planned.tick.at - MICROSECOND)
@@ -159,7 +149,7 @@ class _Play:
         if self.schedule.follows_end:
             self.last_end = self.clock + self.takes
             self.cursor = max(self.cursor, self.last_end)
-        is_late = late > self.schedule.misfire.late_after
+        is_late = self.schedule.misfire.is_late(due, self.clock)
         return SimulatedTick(
             outcome=SimulatedOutcome.CAUGHT_UP if is_late else SimulatedOutcome.FIRED,
             at=planned.tick.at,

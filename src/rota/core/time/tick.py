@@ -1,8 +1,13 @@
 """Defines a tick (one nominal time of a schedule) and the daylight-saving options."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Final
+
+# How long before its time a tick may be decided and its run claimed, so that the run starts in
+# time. The scheduler and the workers must use the same value.
+FIRE_AHEAD: Final = timedelta(milliseconds=12)
 
 
 class DstGap(StrEnum):

@@ -39,11 +39,6 @@ def to_microseconds(instant: datetime) -> int:
     return (instant - EPOCH) // MICROSECOND
 
 
-def from_microseconds(microseconds: int) -> datetime:
-    """Convert microseconds since 1970 to an instant."""
-    return EPOCH + timedelta(microseconds=microseconds)
-
-
 class TickCounter(Protocol):
     """The ticks of one rule between two instants."""
 

@@ -55,13 +55,13 @@ class ZoneChange:
             return None
         return planning.plan_next_tick(
             self.schedule,
-            self._decided_until(old, wanted),
+            self._find_decided_end(old, wanted),
             calendars=self.calendars,
             fired=fired,
             budget=self.budget,
         )
 
-    def _decided_until(self, old: Schedule, wanted: Tick) -> datetime:
+    def _find_decided_end(self, old: Schedule, wanted: Tick) -> datetime:
         """Return the instant under the new rules up to which ticks are decided."""
         since = wanted.at - SEARCH_HORIZON
         past = PastTicks(schedule=old, since=since, until=wanted.at, budget=self.budget)

@@ -14,9 +14,9 @@ from rota.executors.http.guard import TargetGuard
 from rota.executors.http.webhook import WebhookExecutor, WebhookSigning, build_webhook_signing
 
 __all__ = [
-    "TargetGuard",
     "HttpExecutor",
-    "WebhookSigning",
+    "TargetGuard",
     "WebhookExecutor",
+    "WebhookSigning",
     "build_webhook_signing",
 ]

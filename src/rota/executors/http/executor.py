@@ -143,7 +143,8 @@ class HttpExecutor:
         headers = dict(spec.headers)
         for hop in range(spec.redirects + 1):
             answer = await self._send(spec, target, method, body, self._add_own(headers, context))
-            note = f"{method} {target.display_url} answered {answer.status}, {answer.body.size} bytes\n"
+            size = answer.body.size
+            note = f"{method} {target.display_url} answered {answer.status}, {size} bytes\n"
             context.write(Stream.ROTA, note.encode())
             if (
                 answer.status not in REDIRECT_STATUSES

@@ -20,9 +20,9 @@ from rota.executors.python.handlers import MB, Handler, Handlers
 __all__ = [
     "MB",
     "AttemptCancelled",
+    "BlockingContext",
     "Handler",
     "Handlers",
-    "PythonLimits",
     "PythonExecutor",
-    "BlockingContext",
+    "PythonLimits",
 ]

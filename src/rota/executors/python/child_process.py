@@ -154,7 +154,7 @@ class ChildProcess:
         try:
             reply = frames.ReplyFrame(value=frames.to_json(await answer))
         except LeaseLost as error:
-            reply = frames.ReplyFrame(error=str(error), is_lost=True)
+            reply = frames.ReplyFrame(error=str(error.id), is_lost=True)
         except Exception as error:  # noqa: BLE001 — raised again in the child
             reply = frames.ReplyFrame(error=f"{type(error).__name__}: {error}")
         self._owes_reply = False

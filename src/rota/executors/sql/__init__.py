@@ -12,10 +12,10 @@ from rota.executors.sql.etl import EtlExecutor, EtlLimits
 from rota.executors.sql.executor import SqlExecutor
 
 __all__ = [
-    "SqlConnection",
-    "SqlConnections",
+    "DataFolder",
     "EtlExecutor",
     "EtlLimits",
-    "DataFolder",
+    "SqlConnection",
+    "SqlConnections",
     "SqlExecutor",
 ]

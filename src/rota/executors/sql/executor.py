@@ -122,7 +122,7 @@ async def run_and_discard(
     session: SqlSession, statement: Any, context: AttemptContext
 ) -> int | None:
     """Run a statement whose rows are not needed; read them anyway, to free the session."""
-    answer = await session.run(*statement.bound(session.dialect, context), max_rows=0)
+    answer = await session.run(*statement.bind(session.dialect, context), max_rows=0)
     async for _ in answer.read_pieces(FETCH_ROWS):
         pass
     return answer.affected

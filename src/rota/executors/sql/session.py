@@ -1,8 +1,8 @@
 """Defines the interface to a database connection for one attempt.
 
 A session begins one transaction, runs statements, returns rows in pieces, and ends. A cancelled
-caller just propagates the error: the session stops a statement that runs on the server (`ThreadedSession`,
-and asyncpg by itself), and closing rolls back uncommitted changes.
+caller just propagates the error: the session stops a statement that runs on the server
+(`ThreadedSession`, and asyncpg by itself), and closing rolls back uncommitted changes.
 """
 
 import asyncio

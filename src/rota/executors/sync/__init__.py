@@ -10,4 +10,4 @@ steps, checks the plan, copies the files and deletes the files that a mirror no 
 from rota.executors.sync.executor import SyncExecutor
 from rota.executors.sync.places import SyncPlace
 
-__all__ = ["SyncPlace", "SyncExecutor"]
+__all__ = ["SyncExecutor", "SyncPlace"]

@@ -20,7 +20,6 @@ FINGERPRINT = re.compile(r"SHA256:[A-Za-z0-9+/]{43}", re.ASCII)
 URL_QUERY = re.compile(r"\?[^\s\"']+")
 FILES, S3, GCS, AZURE, SFTP = "file", "s3", "gs", "az", "sftp"
 SCHEMES = (FILES, S3, GCS, AZURE, SFTP)
-STORES = (S3, GCS, AZURE)
 URL_EXPECTED = f"expected a URL with one of the schemes {', '.join(SCHEMES)}"
 SSH_PORT = 22
 LIBRARY_MESSAGE_MAX_CHARACTERS = 300

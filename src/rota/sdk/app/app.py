@@ -1,8 +1,8 @@
 """Collects the jobs of an application and holds its connection settings.
 
 A worker that is started with `module:app` serves the app's handlers and registers its schedules
-(processes/schedule_registration.py). A program that only submits imports the same module; the app connects with
-the first submission.
+(processes/schedule_registration.py). A program that only submits imports the same module; the app
+connects with the first submission.
 """
 
 from collections.abc import Iterable, Iterator

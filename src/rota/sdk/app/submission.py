@@ -74,7 +74,7 @@ class Submission(Generic[R]):
         Raises `RunFailed` if the run did not succeed, `NotFinished` if `timeout` passes first.
         """
         for pause in self._pauses(timeout):
-            if (ended := self._ended()) is not None:
+            if (ended := self._find_ended()) is not None:
                 return self._result_of(ended)
             threading.Event().wait(pause)
         raise NotFinished(self.job_id, parse_timeout(timeout) or timedelta())
@@ -95,7 +95,7 @@ class Submission(Generic[R]):
         """`result` for async code; it does not block the event loop."""
         for pause in self._pauses(timeout):
             # One thread per poll, not for the whole wait: the default pool has few threads.
-            if (ended := await asyncio.to_thread(self._ended)) is not None:
+            if (ended := await asyncio.to_thread(self._find_ended)) is not None:
                 return self._result_of(ended)
             await CLOCK.sleep(pause)
         raise NotFinished(self.job_id, parse_timeout(timeout) or timedelta())
@@ -103,7 +103,7 @@ class Submission(Generic[R]):
     async def cancel_async(self, reason: str | None = None) -> None:
         await asyncio.to_thread(self.cancel, reason)
 
-    def _ended(self) -> SentRun | None:
+    def _find_ended(self) -> SentRun | None:
         run = self._run()
         return run if run is not None and run.status in FINAL_STATUSES else None
 

@@ -1,12 +1,12 @@
 """Calls Rota's API from Python: every operation is a typed method.
 
-blocking.py       `Client`
-asynchronous.py   `AsyncClient`; it needs aiohttp, which is loaded on first use
-calls.py          the code that both clients share
+sync_client.py    `Client`
+async_client.py   `AsyncClient`; it needs aiohttp, which is loaded on first use
+client_base.py    the code that both clients share
 methods.py        turns the description of an operation into a method of both clients
-requests.py       builds requests                    answers.py    reads responses
-patience.py       decides about retries              errors.py     the errors of a client
-finding.py        finds the server and the key       streams.py    follows logs and the feed
+requests.py       builds requests                    responses.py  reads responses
+retry_policy.py   decides about retries              errors.py     the errors of a client
+discovery.py      finds the server and the key       streams.py    follows logs and the feed
 generated/        operations and response types, rendered from the API by `make generate`
 """
 

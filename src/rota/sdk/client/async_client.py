@@ -13,7 +13,7 @@ import aiohttp
 from yarl import URL
 
 from rota.runtime.clock import SystemClock
-from rota.sdk.client import base
+from rota.sdk.client import client_base
 from rota.sdk.client.errors import ApiError, Unreachable
 from rota.sdk.client.generated.operations import Operations
 from rota.sdk.client.generated.schemas import EventReceipt, LogLine
@@ -36,7 +36,7 @@ NOT_SENT_ERRORS: Final = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeou
 CONNECTION_ERRORS: Final = (aiohttp.ClientError, TimeoutError, OSError)
 
 
-class AsyncClient(base.ClientBase, AsyncTransport, Operations):
+class AsyncClient(client_base.ClientBase, AsyncTransport, Operations):
     """Calls every operation of the API; each is a coroutine named like the operation.
 
     `timeout` is in seconds, for one try. `retries` is the number of further tries. `origin` is
@@ -48,13 +48,13 @@ class AsyncClient(base.ClientBase, AsyncTransport, Operations):
         url: str | None = None,
         key: str | None = None,
         *,
-        timeout: float = base.DEFAULT_TIMEOUT_S,
+        timeout: float = client_base.DEFAULT_TIMEOUT_S,
         retries: int = DEFAULT_RETRIES,
         origin: str | None = None,
     ) -> None:
         super().__init__(url, key, timeout=timeout, retries=retries)
         self._clock = SystemClock()
-        self._identity = base.build_client_headers(origin)
+        self._identity = client_base.build_client_headers(origin)
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
@@ -104,17 +104,17 @@ class AsyncClient(base.ClientBase, AsyncTransport, Operations):
         `after` is the `cursor` of `get_logs`. Reconnects when the connection breaks; every line is
         delivered exactly once.
         """
-        return self._follow(base.build_logs_request(run_id), LogStream(after))
+        return self._follow(client_base.build_logs_request(run_id), LogStream(after))
 
     def follow_feed(self, *, after: str | None = None) -> AsyncGenerator[FeedEvent]:
         """Follow the feed of all events without end. `after` is the id of the last event seen.
 
         Reconnects when the connection breaks; an event may then be delivered twice.
         """
-        return self._follow(base.build_feed_request(), base.create_feed_stream(after))
+        return self._follow(client_base.build_feed_request(), client_base.create_feed_stream(after))
 
     async def _send(self, request: ApiRequest[T]) -> T:
-        request = base.add_idempotency_key(request)
+        request = client_base.add_idempotency_key(request)
         content, target = request.content(), self._place.prefix + request.target
         headers = build_headers(request, self._place, content)
         patience = self._patience()
@@ -143,7 +143,7 @@ class AsyncClient(base.ClientBase, AsyncTransport, Operations):
     ) -> AsyncGenerator[T]:
         target = self._place.prefix + request.target
         headers = build_headers(request, self._place, None) | {
-            "Accept": base.EVENT_STREAM_MEDIA_TYPE
+            "Accept": client_base.EVENT_STREAM_MEDIA_TYPE
         }
         patience = self._patience()
         while True:
@@ -167,11 +167,11 @@ class AsyncClient(base.ClientBase, AsyncTransport, Operations):
 
     async def _chunks(self, target: str, headers: Mapping[str, str]) -> AsyncGenerator[bytes]:
         """Yield the bytes of a stream. Always ends with an error: only an event ends a stream."""
-        silence = max(self._timeout, base.STREAM_SILENCE_MAX_S)
+        silence = max(self._timeout, client_base.STREAM_SILENCE_MAX_S)
         async with self._ask("GET", target, headers=headers, read=silence) as answer:
             async for chunk in answer.content.iter_any():
                 yield chunk
-        raise base.build_stream_ended(self._place)
+        raise client_base.build_stream_ended(self._place)
 
     @asynccontextmanager
     async def _ask(
@@ -191,7 +191,7 @@ class AsyncClient(base.ClientBase, AsyncTransport, Operations):
                 yield answer
         except CONNECTION_ERRORS as error:
             was_sent = not isinstance(error, NOT_SENT_ERRORS)
-            raise base.build_unreachable(self._place, error, was_sent=was_sent) from None
+            raise client_base.build_unreachable(self._place, error, was_sent=was_sent) from None
 
     def _open_session(self) -> aiohttp.ClientSession:
         if self._is_closed:

@@ -13,7 +13,7 @@ import urllib3
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionError
 from urllib3.response import BaseHTTPResponse
 
-from rota.sdk.client import base
+from rota.sdk.client import client_base
 from rota.sdk.client.errors import ApiError, Unreachable
 from rota.sdk.client.generated.operations import Operations
 from rota.sdk.client.generated.schemas import EventReceipt, LogLine
@@ -36,7 +36,7 @@ STREAM_CHUNK_BYTES: Final = 65_536
 NOT_SENT_ERRORS: Final = (NewConnectionError, ConnectTimeoutError)
 
 
-class Client(base.ClientBase, BlockingTransport, Operations):
+class Client(client_base.ClientBase, BlockingTransport, Operations):
     """Calls every operation of the API; each is a method named like the operation.
 
     `timeout` is in seconds, for one try. `retries` is the number of further tries. `origin` is
@@ -48,16 +48,16 @@ class Client(base.ClientBase, BlockingTransport, Operations):
         url: str | None = None,
         key: str | None = None,
         *,
-        timeout: float = base.DEFAULT_TIMEOUT_S,
+        timeout: float = client_base.DEFAULT_TIMEOUT_S,
         retries: int = DEFAULT_RETRIES,
         origin: str | None = None,
     ) -> None:
         super().__init__(url, key, timeout=timeout, retries=retries)
         # Never set: the client waits for it to sleep.
         self._never = Flag()
-        self._identity = base.build_client_headers(origin)
+        self._identity = client_base.build_client_headers(origin)
         self._pool = urllib3.connection_from_url(
-            self._place.origin, maxsize=base.POOLED_CONNECTIONS_MAX, retries=False
+            self._place.origin, maxsize=client_base.POOLED_CONNECTIONS_MAX, retries=False
         )
 
     def __enter__(self) -> Self:
@@ -105,17 +105,17 @@ class Client(base.ClientBase, BlockingTransport, Operations):
         `after` is the `cursor` of `get_logs`. Reconnects when the connection breaks; every line is
         delivered exactly once.
         """
-        return self._follow(base.build_logs_request(run_id), LogStream(after))
+        return self._follow(client_base.build_logs_request(run_id), LogStream(after))
 
     def follow_feed(self, *, after: str | None = None) -> Generator[FeedEvent]:
         """Follow the feed of all events without end. `after` is the id of the last event seen.
 
         Reconnects when the connection breaks; an event may then be delivered twice.
         """
-        return self._follow(base.build_feed_request(), base.create_feed_stream(after))
+        return self._follow(client_base.build_feed_request(), client_base.create_feed_stream(after))
 
     def _send(self, request: ApiRequest[T]) -> T:
-        request = base.add_idempotency_key(request)
+        request = client_base.add_idempotency_key(request)
         content = request.content()
         arguments: dict[str, Any] = {
             "method": request.method,
@@ -139,7 +139,7 @@ class Client(base.ClientBase, BlockingTransport, Operations):
     def _follow(self, request: ApiRequest[Any], stream: FollowedStream[T]) -> Generator[T]:
         target = self._place.prefix + request.target
         headers = build_headers(request, self._place, None) | {
-            "Accept": base.EVENT_STREAM_MEDIA_TYPE
+            "Accept": client_base.EVENT_STREAM_MEDIA_TYPE
         }
         patience = self._patience()
         while True:
@@ -158,18 +158,18 @@ class Client(base.ClientBase, BlockingTransport, Operations):
 
     def _chunks(self, target: str, headers: dict[str, str]) -> Iterator[bytes]:
         """Yield the bytes of a stream. Always ends with an error: only an event ends a stream."""
-        silence = max(self._timeout, base.STREAM_SILENCE_MAX_S)
+        silence = max(self._timeout, client_base.STREAM_SILENCE_MAX_S)
         answer = self._ask(
             method="GET", url=target, headers=headers, read=silence, preload_content=False
         )
         try:
             yield from answer.stream(STREAM_CHUNK_BYTES)
         except HTTPError as error:
-            raise base.build_unreachable(self._place, error, was_sent=True) from None
+            raise client_base.build_unreachable(self._place, error, was_sent=True) from None
         finally:
             # Do not drain the stream: its connection is not reused.
             answer.close()
-        raise base.build_stream_ended(self._place)
+        raise client_base.build_stream_ended(self._place)
 
     def _ask(self, *, headers: dict[str, str], read: float, **given: Any) -> BaseHTTPResponse:
         """Make one try."""
@@ -185,5 +185,5 @@ class Client(base.ClientBase, BlockingTransport, Operations):
             body = answer.data
         except HTTPError as error:
             was_sent = not isinstance(error, NOT_SENT_ERRORS)
-            raise base.build_unreachable(self._place, error, was_sent=was_sent) from None
+            raise client_base.build_unreachable(self._place, error, was_sent=was_sent) from None
         raise build_api_error(answer.status, answer.headers, body, self._place)

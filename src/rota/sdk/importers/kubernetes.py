@@ -149,7 +149,8 @@ def _schedule(spec: _Part, found: ImportedJobs) -> dict[str, Any]:
     late = spec.number("startingDeadlineSeconds")
     if late is not None:
         if late < START_DEADLINE_MIN_S:
-            note = f"startingDeadlineSeconds below {START_DEADLINE_MIN_S} becomes {START_DEADLINE_MIN_S}"
+            minimum = START_DEADLINE_MIN_S
+            note = f"startingDeadlineSeconds below {minimum} becomes {minimum}"
             found.add_note(spec.place("startingDeadlineSeconds"), note)
         schedule["misfire"] = {"start_deadline": f"{max(late, START_DEADLINE_MIN_S)}s"}
     with prefix_errors("schedule"):

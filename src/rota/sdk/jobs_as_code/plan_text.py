@@ -27,7 +27,8 @@ def render_plan(plan: Any, *, prune: bool) -> Iterator[str]:
         yield f"{ACTION_SIGNS[calendar.action]} calendar {calendar.name}"
         if calendar.action == "update":
             for field in calendar.fields:
-                yield f"    {field.field}: {format_value(field.before)} -> {format_value(field.after)}"
+                before, after = format_value(field.before), format_value(field.after)
+                yield f"    {field.field}: {before} -> {after}"
     for change in plan.changes:
         yield ""
         yield f"{ACTION_SIGNS[change.action]} {change.name}{_remark(change, prune=prune)}"

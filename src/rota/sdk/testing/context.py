@@ -40,8 +40,8 @@ class RecordedOutput:
 
 @dataclass(slots=True, kw_only=True)
 class RecordingContext:
-    """A `rota.core.executor.AttemptContext`. For the next attempt of a run, create one with the next
-    `attempt` number and the same checkpoint.
+    """A `rota.core.executor.AttemptContext`. For the next attempt of a run, create one with the
+    next `attempt` number and the same checkpoint.
     """
 
     kind: str = "test"

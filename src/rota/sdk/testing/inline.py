@@ -1,8 +1,8 @@
 """Runs a job in this process, without a database: one attempt, or all attempts until it ends.
 
 The workers' executor calls the handler, and the workers' code decides about errors and retries
-(engine/execution/attempt_runner.py, core/settlement.py). Only the context differs: it records everything in
-memory. Isolation is ignored: a job with `isolation="process"` runs in this process.
+(engine/execution/pipeline.py, core/settlement.py). Only the context differs: it records everything
+in memory. Isolation is ignored: a job with `isolation="process"` runs in this process.
 """
 
 import asyncio
@@ -29,7 +29,8 @@ from rota.core.settlement import AttemptedRun, settle_run
 from rota.core.states import RunState
 from rota.core.time import durations
 from rota.engine.execution.attempt import Attempt
-from rota.engine.execution.attempt_runner import encode_outcome, run_attempt
+from rota.engine.execution.outcomes import encode_outcome
+from rota.engine.execution.pipeline import AttemptPipeline
 from rota.executors.python import Handlers, PythonExecutor
 from rota.sdk.app.arguments import Arguments
 from rota.sdk.app.handlers import build_handler
@@ -46,7 +47,7 @@ NO_TRANSACTION: Final = (
 
 @dataclass(slots=True, kw_only=True)
 class InlineAttempt(RecordingContext):
-    """A recording context with the other attributes of an attempt that `perform` uses."""
+    """A recording context with the other attributes of an attempt that the pipeline uses."""
 
     executor: Any = None
     payload: Any = None
@@ -231,7 +232,7 @@ async def _perform(
         )
         if limit is not None
     ]
-    task = asyncio.ensure_future(run_attempt(cast("Attempt", context)))
+    task = asyncio.ensure_future(AttemptPipeline().run(cast("Attempt", context)))
     if limits:
         length, reason = min(limits)
         done, _ = await asyncio.wait([task], timeout=length.total_seconds())

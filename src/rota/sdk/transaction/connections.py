@@ -1,7 +1,7 @@
 """Finds the driver's connection in the object that the caller passed.
 
 Classes are recognised by name, so that no unused library is imported. SQLAlchemy begins a
-transaction with the first statement that goes through it. If there was none yet, such a statement
+transaction with the first statement that goes through it. Before the first one, such a statement
 is sent here; otherwise the job would be written outside the caller's transaction.
 """
 
@@ -101,7 +101,7 @@ async def open_async_driver(conn: Any) -> CallerDriver:
 
 
 def find_raw_connection_class(raw: object) -> str:
-    """`find_connection_class` for the connection inside a SQLAlchemy object; "" if it is unknown."""
+    """Find the class of the connection inside a SQLAlchemy object; "" if it is unknown."""
     try:
         return find_connection_class(raw)
     except InvalidInput:

@@ -34,12 +34,12 @@ ResultRow = Sequence[Any]
 
 
 @lru_cache(maxsize=256)
-def cast_parameters_from_text(query: str) -> str:
+def add_text_casts(query: str) -> str:
     """Send every parameter as text: `$1::uuid[]` becomes `$1::text[]::uuid[]`."""
-    return _CAST.sub(_cast_from_text, query)
+    return _CAST.sub(_add_text_cast, query)
 
 
-def _cast_from_text(match: re.Match[str]) -> str:
+def _add_text_cast(match: re.Match[str]) -> str:
     parameter, type_, array = match[1], match[2], match[3] or ""
     if type_ == "text":
         return match[0]
@@ -112,7 +112,7 @@ class CallerConnection:
             # The store translates errors of asyncpg; the drivers translate all others.
             with translate_errors():
                 rows = await self._driver.fetch_rows(
-                    cast_parameters_from_text(query), [write_parameter(arg) for arg in args]
+                    add_text_casts(query), [write_parameter(arg) for arg in args]
                 )
         except Exception as error:
             rota_error = self._driver.translate_error(error)

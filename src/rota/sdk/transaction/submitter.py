@@ -4,8 +4,9 @@
         await conn.execute("update orders set paid = true where id = $1", 42)
         await rota.in_transaction(conn).create_job(kind="send_receipt", payload={"order": 42})
 
-The update and the job are committed together or not at all. A sync connection gives a `TransactionSubmitter`, an
-async one an `AsyncTransactionSubmitter` with the same methods as coroutines.
+The update and the job are committed together or not at all. A sync connection gives a
+`TransactionSubmitter`, an async one an `AsyncTransactionSubmitter` with the same methods as
+coroutines.
 """
 
 import warnings

@@ -179,7 +179,7 @@ class FolderSource:
             "modified_at": changed.isoformat(),
         }
         if done is not None:
-            body["done_path"] = escape_name(str(done / done_name(file)))
+            body["done_path"] = escape_name(str(done / build_done_name(file)))
         return Message(id=file.id, body=body, subject=escape_name(file.name), time=changed)
 
 
@@ -188,7 +188,7 @@ def escape_name(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def done_name(file: FolderFile) -> str:
+def build_done_name(file: FolderFile) -> str:
     """A unique name: two files that had the same name one after the other are both kept."""
     return f"{file.changed}-{file.name}"
 
@@ -233,7 +233,7 @@ def move_done_files(spec: FolderSpec, files: list[FolderFile]) -> None:
 def move_done_file(spec: FolderSpec, file: FolderFile) -> None:
     """Move a file to `done`, unless another file has replaced it: that one was not read yet."""
     assert spec.done is not None  # noqa: S101
-    source, target = spec.path / file.name, spec.done / done_name(file)
+    source, target = spec.path / file.name, spec.done / build_done_name(file)
     if build_file(file.name, source.lstat()).id != file.id:
         return
     source.rename(target)

@@ -122,7 +122,7 @@ class KafkaSource:
         if not added:
             return
         requested = [self._kafka.TopicPartition(*partition) for partition in added]
-        for committed in self._consumer.on_commit(requested, timeout=CALL_TIMEOUT_S):
+        for committed in self._consumer.committed(requested, timeout=CALL_TIMEOUT_S):
             raise_kafka_error(committed.error, self._kafka)
             offset = committed.offset if committed.offset >= 0 else self._begin(committed)
             self._next[committed.topic, committed.partition] = offset

@@ -111,7 +111,7 @@ async def test_a_handler_in_a_child_resumes_tells_and_saves(family: Family, kind
 @pytest.mark.parametrize(
     ("refusal", "seen"),
     [
-        (LeaseLost("attempt", 3), "LeaseLost: attempt"),
+        (LeaseLost("attempt", 3), "LeaseLost: lost the lease of attempt 3"),
         (OSError("the database is away"), "RuntimeError: OSError: the database is away"),
     ],
 )

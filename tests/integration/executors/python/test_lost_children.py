@@ -27,7 +27,7 @@ CHILD = [sys.executable, "-m", "rota.executors.python.child"]
         ("exit", 0, "exited with code 0"),
         ("kill", signal.SIGKILL, "was killed by SIGKILL"),
         ("segfault", None, "was killed by SIGSEGV"),
-        ("nonsense", None, "nonsense"),
+        ("nonsense", None, "after an invalid message"),
     ],
 )
 async def test_a_lost_child_is_a_failure_and_harms_no_other_run(

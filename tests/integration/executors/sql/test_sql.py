@@ -446,7 +446,7 @@ async def test_a_conflict_of_transactions_is_tried_again(all_four: Bench) -> Non
 async def test_sqlite_that_is_locked_is_tried_again(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rota.executors.sql.sqlite.BUSY_TIMEOUT_S", 0.05)
+    monkeypatch.setattr("rota.executors.sql.sqlite_session.BUSY_TIMEOUT_S", 0.05)
     path = next(one.path for one in bench.connections if one.name == "sqlite")
     await bench.do("sqlite", "create table t (i integer)")
     holder = sqlite3.connect(path, isolation_level=None)

@@ -12,8 +12,8 @@ from tests.support.shop import open_shop
 from rota.config.loader import load_settings
 from rota.core.errors import InvalidSetting
 from rota.core.states import RunState
-from rota.processes.executor_factory import build_executor_factory
-from rota.processes.resource_executors import build_sql_executors
+from rota.processes.built_in_executors import build_etl_executor, build_sql_executor
+from rota.processes.executor_factory import ExecutorSetup, build_executor_factory
 
 
 async def test_a_worker_moves_rows_as_its_settings_say(
@@ -34,7 +34,10 @@ async def test_a_worker_moves_rows_as_its_settings_say(
         """
     )
     settings = load_settings(environment={}, file=file, default_files=())
-    sql, etl = build_sql_executors(settings.executors, {"SHOP_PASSWORD": PASSWORD})
+    setup = ExecutorSetup(settings=settings, environment={"SHOP_PASSWORD": PASSWORD})
+    sql, etl = build_sql_executor(setup), build_etl_executor(setup)
+    assert sql is not None
+    assert etl is not None
     query = "select id, word from orders"
     async with open_shop(database) as shop:
         shop.others = (lambda: sql, lambda: etl)

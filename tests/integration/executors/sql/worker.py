@@ -11,12 +11,16 @@ from pathlib import Path
 from tests.support.shop import open_shop
 
 from rota.config.loader import load_settings
-from rota.processes.resource_executors import build_sql_executors
+from rota.processes.built_in_executors import build_etl_executor, build_sql_executor
+from rota.processes.executor_factory import ExecutorSetup
 
 
 async def main(database: str, settings: str) -> None:
     read = load_settings(environment={}, file=Path(settings), default_files=())
-    sql, etl = build_sql_executors(read.executors, os.environ)
+    setup = ExecutorSetup(settings=read, environment=os.environ)
+    sql, etl = build_sql_executor(setup), build_etl_executor(setup)
+    assert sql is not None
+    assert etl is not None
     async with open_shop(database) as shop:
         shop.others = (lambda: sql, lambda: etl)
         async with shop.worker():

@@ -1,10 +1,12 @@
 """`H` spreads schedules and never moves one (S4)."""
 
 from collections import Counter
+from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
 
+from rota.contract.schedule import read_schedule
 from rota.core.time import cron
 
 
@@ -47,3 +49,42 @@ def test_a_hash_stays_in_its_range(seed: str) -> None:
     assert 1 <= days[0] <= 28
     assert halves[1] - halves[0] == 30
     assert 1 <= workday[0] <= 5
+
+
+@pytest.mark.parametrize(
+    ("text", "depends"),
+    [
+        ("H 1 * * *", True),
+        ("h 1 * * *", True),
+        ("0,H(10-20) 1 * * *", True),
+        ("0 1 * * H(1-5)", True),
+        ("0 1 * * THU", False),
+        ("0 1 * MAR *", False),
+        ("@hourly", False),
+        ("CRON_TZ=HST 0 9 * * *", False),
+        ("CRON_TZ=Asia/Ho_Chi_Minh 0 9 * * *", False),
+    ],
+)
+def test_only_an_h_makes_the_times_depend_on_the_seed(text: str, depends: bool) -> None:
+    parsed = [cron.parse_cron(text, seed=f"job {n}").describe() for n in range(20)]
+
+    assert cron.uses_hash(text) is depends
+    assert (len(set(parsed)) > 1) is depends
+
+
+@pytest.mark.parametrize(
+    ("rules", "depends"),
+    [
+        ({"cron": "H 1 * * *"}, True),
+        ({"cron": ["0 1 * * THU", "0,H(10-20) 1 * * *"]}, True),
+        ({"cron": "0 1 * * THU"}, False),
+        ({"cron": "0 1 * * *", "jitter": "5m"}, True),
+        ({"every": "1h"}, False),
+    ],
+)
+def test_a_schedule_depends_on_its_job_by_a_hash_or_by_jitter(
+    rules: dict[str, object], depends: bool
+) -> None:
+    now = datetime(2026, 7, 1, tzinfo=UTC)
+
+    assert read_schedule(rules, now=now, seed="acme/x").depends_on_seed is depends

@@ -2,21 +2,29 @@
 
 from datetime import UTC, datetime, timedelta
 from time import process_time
+from typing import Any
+from uuid import UUID
 
 import pytest
 
 from rota.contract.calendar import read_calendar
 from rota.contract.schedule import read_schedule
+from rota.core.ids import derive_tick_run_id
+from rota.core.states import RunState
 from rota.core.time.backlog import ScheduleProgress
 from rota.core.time.misfire import (
     CatchUpDecision,
     MisfireOutcome,
     MisfireReason,
+    build_history_row,
     decide_catch_up,
+    decide_single_tick,
     settle_replaced_schedule,
 )
+from rota.core.time.planning import PlannedTick
 from rota.core.time.policies import CatchUp, MisfireCause
 from rota.core.time.schedule import Schedule
+from rota.core.time.tick import Tick
 
 START = datetime(2026, 7, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -318,3 +326,66 @@ def test_an_interval_is_counted_exactly_and_a_cron_says_at_least() -> None:
     assert (exact.count, exact.at_least) == (26 * 3600 - 1, False)
     assert (bounded.count, bounded.at_least) == (200, True)
     assert (bounded.first, bounded.last) == (exact.first, exact.last)
+
+
+def test_a_record_is_stored_under_its_last_tick_with_a_reason() -> None:
+    job_id = UUID(int=7)
+    coalesced = after(3 * HOUR, schedule(on_outage="once")).records[0]
+    paused = after(3 * HOUR, schedule(), cause=MisfireCause.RESUME).records[0]
+    many = after(26 * HOUR, schedule("* * * * * *")).records[0]
+
+    row = build_history_row(job_id, coalesced)
+
+    assert (row.id, row.tick_at) == (derive_tick_run_id(job_id, START + 2 * HOUR), START + 2 * HOUR)
+    assert row.state is RunState.COALESCED
+    assert row.reason == {
+        "code": "caught_up",
+        "count": 2,
+        "first": "2026-07-01T01:00:00Z",
+        "last": "2026-07-01T02:00:00Z",
+        "into": str(derive_tick_run_id(job_id, START + 3 * HOUR)),
+    }
+    held = build_history_row(job_id, paused)
+    assert (held.state, held.reason["code"]) == (RunState.SKIPPED, "paused")
+    assert build_history_row(job_id, many).reason["at_least"] is True
+
+
+@pytest.mark.parametrize(
+    ("options", "minutes"),
+    [
+        ({}, 31),
+        ({"late_after": "5m"}, 35),
+        ({"start_deadline": "30s"}, 30.5),
+        ({"start_deadline": "10m"}, 31),
+        # With a pace, each tick is postponed in turn: lateness counts from its own time.
+        ({"on_outage": "all", "pace": "1/min"}, 1),
+    ],
+)
+def test_a_tick_is_late_after_its_tolerance(options: dict[str, Any], minutes: float) -> None:
+    policy = schedule(**options).misfire
+
+    late_at = policy.compute_late_at(START, START + timedelta(minutes=30))
+
+    assert late_at == START + timedelta(minutes=minutes)
+
+
+@pytest.mark.parametrize(
+    ("options", "late", "reason"),
+    [
+        ({}, timedelta(days=1), None),
+        ({"on_outage": "skip"}, timedelta(minutes=1), None),
+        ({"on_outage": "skip"}, timedelta(minutes=2), "outage"),
+        ({"start_deadline": "5m"}, timedelta(minutes=5), None),
+        ({"start_deadline": "5m"}, timedelta(minutes=6), "start_deadline"),
+    ],
+)
+def test_a_tick_that_its_schedule_no_longer_has_is_decided_alone(
+    options: dict[str, Any], late: timedelta, reason: str | None
+) -> None:
+    gone = PlannedTick(tick=Tick(at=START, local=START.replace(tzinfo=None)), due_at=START)
+
+    decision = decide_single_tick(schedule(**options), gone, START + late)
+
+    assert decision.runs == ((gone,) if reason is None else ())
+    assert rows(decision) == ([] if reason is None else [("missed", reason, 1)])
+    assert decision.cursor == START

@@ -8,7 +8,8 @@ import pytest
 
 from rota.config.loader import load_settings
 from rota.executors.sql import DataFolder, EtlExecutor, SqlConnection, SqlConnections, SqlExecutor
-from rota.processes.resource_executors import build_sql_executors
+from rota.processes.built_in_executors import build_etl_executor, build_sql_executor
+from rota.processes.executor_factory import ExecutorSetup
 
 HOWTO = Path(__file__).resolve().parents[4] / "docs" / "howto"
 PAGES = {"sql": HOWTO / "sql-jobs.md", "etl": HOWTO / "etl-jobs.md"}
@@ -45,7 +46,10 @@ def test_every_setting_of_the_page_is_accepted(kind: str, tmp_path: Path) -> Non
 
         settings = load_settings(environment={}, file=file, default_files=())
 
-        build_sql_executors(settings.executors, {"SHOP_PASSWORD": "x", "LAKE_SECRET": "y"})
+        environment = {"SHOP_PASSWORD": "x", "LAKE_SECRET": "y"}
+        setup = ExecutorSetup(settings=settings, environment=environment)
+        build_sql_executor(setup)
+        build_etl_executor(setup)
 
 
 def test_what_the_page_runs_runs() -> None:

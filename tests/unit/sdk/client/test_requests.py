@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from rota.core.errors import InvalidInput
 from rota.core.time import durations, moments
-from rota.sdk.client.base import add_idempotency_key
+from rota.sdk.client.client_base import add_idempotency_key
 from rota.sdk.client.generated.schemas import LimitDraft, RateDraft, UniqueDraft
 from rota.sdk.client.requests import ApiRequest
 

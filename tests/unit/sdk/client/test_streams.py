@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 
 import pytest
+from tests.support.moved_clock import MovedClock
 
-from rota.runtime.clock import MovedClock
 from rota.sdk.client.streams import FeedStream, LogStream, ServerSentEventParser
 
 LINE = (

@@ -5,6 +5,7 @@ implementation.
 """
 
 from rota.core.time.cron.expression import Cron, DayMatch
+from rota.core.time.cron.hashing import uses_hash
 from rota.core.time.cron.syntax import CRON_ALIASES, parse_cron
 from rota.core.time.cron.tick_search import find_next_tick, fires_within, iterate_ticks
 
@@ -16,4 +17,5 @@ __all__ = [
     "fires_within",
     "iterate_ticks",
     "parse_cron",
+    "uses_hash",
 ]

@@ -74,7 +74,7 @@ def _clock(hour: int, minute: int) -> str:
 def _rhythm(cron: "Cron") -> str:
     if cron.second.values == (0,):
         return _by_minute(cron)
-    seconds = _beat(cron.second) or f"At {_counted(cron.second)} past the minute"
+    seconds = _beat(cron.second) or f"At {_describe_count(cron.second)} past the minute"
     if cron.minute.is_full:
         return f"{seconds}{_window(cron.hour)}"
     return f"{seconds} in {_numbered(cron.minute)} of {_hours(cron.hour)}"
@@ -91,7 +91,7 @@ def _by_minute(cron: "Cron") -> str:
             return "Every hour"
         if not hour.is_full and len(hour.parts) == 1:
             return _by_hour(hour, past)
-    return f"At {_counted(minute)} past {_hours(hour)}"
+    return f"At {_describe_count(minute)} past {_hours(hour)}"
 
 
 def _by_hour(hour: FieldValue, past: int) -> str:
@@ -129,7 +129,7 @@ def _step(part: CronPart) -> int:
     return part.step if isinstance(part, ValueRange) else 1
 
 
-def _counted(value: FieldValue) -> str:
+def _describe_count(value: FieldValue) -> str:
     """Return "5 and 20 minutes"."""
     listed = _listed(value, str)
     return f"{listed} {value.field.name}{'' if value.values == (1,) else 's'}"

@@ -15,7 +15,7 @@ from rota.core.time.cron.days import can_fire, compute_day_masks
 from rota.core.time.cron.expression import Cron, DayMatch
 from rota.core.time.cron.field_syntax import InvalidCronPart, parse_field
 from rota.core.time.cron.fields import DAY, WEEKDAY, WEEKDAYS, CronField, FieldValue
-from rota.core.time.cron.hashing import stable_number
+from rota.core.time.cron.hashing import stable_number, uses_hash
 
 CRON_CHARACTERS_MAX = 256
 # An error quotes a longer number like any other text.
@@ -56,7 +56,7 @@ def parse_cron(text: str, *, seed: str = "", day_match: DayMatch = DayMatch.ANY)
     if len(text) > CRON_CHARACTERS_MAX:
         raise _cron_error(text, f"expected at most {CRON_CHARACTERS_MAX} characters")
     # Only an H needs the seed; without one, all jobs with the same expression share a cache entry.
-    return _parse(text, seed if "h" in text.lower() else "", day_match)
+    return _parse(text, seed if uses_hash(text) else "", day_match)
 
 
 # Large enough for the expressions of a busy node; a miss costs some 40 microseconds.

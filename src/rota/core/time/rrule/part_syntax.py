@@ -228,7 +228,10 @@ def _times(
 ) -> tuple[int, ...]:
     size = len(hours) * len(minutes) * len(seconds)
     if size > TIMES_PER_DAY_MAX:
-        wanted = f"expected at most {TIMES_PER_DAY_MAX} times a day; FREQ=MINUTELY and SECONDLY have no limit"
+        wanted = (
+            f"expected at most {TIMES_PER_DAY_MAX} times a day; "
+            "FREQ=MINUTELY and SECONDLY have no limit"
+        )
         raise _refusal(f"{size} times a day", wanted)
     return tuple(h * 3600 + m * 60 + s for h, m, s in product(hours, minutes, seconds))
 

@@ -85,22 +85,24 @@ class LoadStatements:
 
     def insert_progress(self) -> str:
         return (
-            f"insert into {self.progress_table} (run_id, attempt, staging, chunk_rows, chunks, row_count, "
-            f"digest, done, touched_at) values ({self.placeholder(1)}, {self.placeholder(2)}, {self.placeholder(3)}, "
+            f"insert into {self.progress_table} (run_id, attempt, staging, chunk_rows, chunks, "
+            "row_count, digest, done, touched_at) "
+            f"values ({self.placeholder(1)}, {self.placeholder(2)}, {self.placeholder(3)}, "
             f"{self.placeholder(4)}, 0, 0, '', 0, current_timestamp)"
         )
 
     def take_over(self) -> str:
         return (
-            f"update {self.progress_table} set attempt = {self.placeholder(1)}, chunk_rows = {self.placeholder(2)}, "
-            f"touched_at = current_timestamp "
+            f"update {self.progress_table} set attempt = {self.placeholder(1)}, "
+            f"chunk_rows = {self.placeholder(2)}, touched_at = current_timestamp "
             f"where run_id = {self.placeholder(3)} and attempt = {self.placeholder(4)}"
         )
 
     def update_progress(self) -> str:
         return (
-            f"update {self.progress_table} set chunks = {self.placeholder(1)}, row_count = {self.placeholder(2)}, "
-            f"digest = {self.placeholder(3)}, done = {self.placeholder(4)}, touched_at = current_timestamp "
+            f"update {self.progress_table} set chunks = {self.placeholder(1)}, "
+            f"row_count = {self.placeholder(2)}, digest = {self.placeholder(3)}, "
+            f"done = {self.placeholder(4)}, touched_at = current_timestamp "
             f"where run_id = {self.placeholder(5)} and attempt = {self.placeholder(6)} and done = 0"
         )
 
@@ -126,7 +128,10 @@ class LoadStatements:
         return f"drop table if exists {self.qualify_name(name)}"
 
     def create_staging(self) -> str:
-        return f"create table {self.staging} as select {self.column_list} from {self.table} where 1 = 0"
+        return (
+            f"create table {self.staging} as "
+            f"select {self.column_list} from {self.table} where 1 = 0"
+        )
 
     def insert_json(self) -> str:
         """Insert a whole chunk that is passed as one parameter, a list of objects."""
@@ -153,7 +158,10 @@ class LoadStatements:
 
     def publish_rows(self) -> Sequence[str]:
         """Return the statements that move the staged rows into the table, in one transaction."""
-        insert = f"insert into {self.table} ({self.column_list}) select {self.column_list} from {self.staging}"
+        insert = (
+            f"insert into {self.table} ({self.column_list}) "
+            f"select {self.column_list} from {self.staging}"
+        )
         match self.target.mode:
             case "append":
                 return (insert,)

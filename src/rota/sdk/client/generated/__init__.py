@@ -1,1 +1,1 @@
-"""Operations and shapes of the API, rendered by `make generate`; do not edit. Room: sdk/client."""
+"""Operations and schemas of the API, rendered by `make generate`; do not edit."""

@@ -18,7 +18,6 @@ from rota.sdk.client.generated.schemas import (
     AuditView,
     BackfillEstimate,
     BackfillProgress,
-    BackfillView,
     BulkActionResult,
     BulkFilter,
     CalendarView,
@@ -882,54 +881,6 @@ class Operations:
             path="/v1/jobs/outcomes",
             response_type=Page[JobOutcomes],
             query={"job_id": job_id, "each": each},
-        )
-
-    @ApiMethod
-    def backfill_job(
-        self,
-        job_id: str,
-        *,
-        since: Moment,
-        until: Moment,
-        only: Literal["missing", "all"] | UnsetType = UNSET,
-        priority: Priority | UnsetType | None = UNSET,
-        at_once: int | UnsetType = UNSET,
-        name: str | UnsetType = UNSET,
-        dry_run: bool | UnsetType = UNSET,
-        idempotency_key: str | None = None,
-    ) -> ApiRequest[BackfillView]:
-        """Create the runs of a past range at once.
-
-        Creates at most 1,000 runs; for longer ranges use `POST /v1/jobs/{job_id}/backfills`. A dry
-        run only counts the ticks.
-
-        Args:
-            since: Start of the range (inclusive).
-            until: End of the range (exclusive); not in the future.
-            only: Run ticks that never ran, or all ticks again. Default: `missing`.
-            priority: Priority of the runs. Default: `low`.
-            at_once: Maximum concurrent runs of the backfill. Default: 4.
-            name: With `all`, each name runs every tick once. Default: `backfill`.
-            dry_run: Only count the ticks. Default: `false`.
-            idempotency_key: For a day, a repeated request with the same key returns the first
-                response.
-        """
-        return ApiRequest(
-            method="POST",
-            path="/v1/jobs/{}/backfill",
-            response_type=BackfillView,
-            path_arguments=(job_id,),
-            body={
-                "since": since,
-                "until": until,
-                "only": only,
-                "priority": priority,
-                "at_once": at_once,
-                "name": name,
-                "dry_run": dry_run,
-            },
-            repeat="by_key",
-            idempotency_key=idempotency_key,
         )
 
     @ApiMethod

@@ -940,17 +940,6 @@ class PreviewView(Struct, frozen=True, kw_only=True):
     warnings: list[WarningView]
 
 
-class BackfillView(Struct, frozen=True, kw_only=True):
-    """Counts of ticks; `undecided` ticks are left to the scheduler."""
-
-    ticks: int
-    exist: int
-    missing: int
-    new: int
-    undecided: int
-    run_ids: list[str]
-
-
 class BackfillEstimate(Struct, frozen=True, kw_only=True):
     """The counts: `ticks` is the sum of `ran`, `alive`, `failed` and `missing`; `new` ticks get a
     run. `estimated`: the range was too long to check each tick. `undecided` ticks are left to the

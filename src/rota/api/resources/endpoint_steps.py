@@ -1,4 +1,6 @@
-"""Helpers that several resources share."""
+"""Steps that several endpoints share: read the job in the path, check its version, write an audit
+entry.
+"""
 
 import re
 from collections.abc import Iterator, Mapping

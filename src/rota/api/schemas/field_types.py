@@ -1,4 +1,4 @@
-"""Types that many schemas share."""
+"""Types of fields that many schemas share, and the format of times."""
 
 from datetime import datetime
 from typing import Annotated, Final, Literal
@@ -22,8 +22,8 @@ __all__ = [
     "Status",
     "StatusAlias",
     "Word",
-    "format_time",
     "format_optional_time",
+    "format_time",
 ]
 
 Limit = Annotated[int, Meta(ge=1, le=200, description="Maximum items per page. Default: 50.")]
