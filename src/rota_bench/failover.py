@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from rota.core.shard import SHARD_COUNT
+from rota.core.lease import SHARD_COUNT
 from rota_bench import database
 from rota_bench.database import RestartCounts
 from rota_bench.errors import BenchFailed

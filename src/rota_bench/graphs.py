@@ -14,7 +14,7 @@ from rota.core.submissions import JobSpec, RunSpec
 from rota.engine.submission.job_submission import submit_jobs
 from rota.engine.submission.run_triggers import submit_runs
 from rota.store import hints, interning
-from rota.store.server_check import read_database_time
+from rota.store.pool import read_database_time
 from rota_bench import database
 from rota_bench.errors import BenchFailed
 from rota_bench.handlers import MEMBER, NOOP, STAMP

@@ -19,9 +19,8 @@ from rota.store.embedded import EmbeddedOptions, start
 from rota.store.embedded.polling import wait_until
 from rota.store.embedded.server import read_pid_file
 from rota.store.partitions import create_ahead
-from rota.store.pool import DatabaseAccess, open_connection
+from rota.store.pool import DatabaseAccess, check_server, open_connection
 from rota.store.schema_migration import migrate
-from rota.store.server_check import check_server
 from rota_bench import database
 
 # Filling a table and dropping a database take longer than any statement of Rota.

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 
 from rota.core.ids import derive_tick_run_id
 from rota.core.states import RunState
-from rota.engine.dispatch.lane_memory import LaneMemory
+from rota.engine.dispatch.run_claimer import LaneMemory
 from rota.store import cursors, live_runs, sessions
 from rota.store.cursors import DueTick, ShardOwnership, TickFiring
 from rota.store.driver import Connection

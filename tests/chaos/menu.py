@@ -5,8 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from rota.core.outcome import Guarantee
-from rota.core.policy import Policy
-from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
+from rota.core.policy import DelayGrowth, Policy, RetryJitter, RetryPolicy
 
 HALF: Final = timedelta(milliseconds=500)
 # No jitter: the back-off is then known, and the checker can hold every retry to it.

@@ -299,12 +299,12 @@ MUTATIONS = (
     breaking(
         "a claim never looks behind its watermark again",
         (
-            "rota/engine/dispatch/lane_memory.py",
+            "rota/engine/dispatch/run_claimer.py",
             "if now - trace.walked_at >= trace.rest:",
             "if now - trace.walked_at >= trace.rest * 1000:",
         ),
         (
-            "rota/engine/dispatch/lane_memory.py",
+            "rota/engine/dispatch/run_claimer.py",
             "low = min(trace.bound, (now - COMMIT_LAG_MAX, _NO_ID))",
             "low = trace.bound",
         ),

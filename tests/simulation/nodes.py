@@ -14,13 +14,13 @@ from random import Random
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from rota.core.attempt import EndedAttempt
 from rota.core.lease import SESSION_LEASE, DatabaseObservation
 from rota.core.log_events import EngineEvent
 from rota.core.outcome import Outcome, Succeeded
-from rota.engine.dispatch.limited_claims import LimitedClaims
+from rota.core.settlement import EndedAttempt
+from rota.engine.dispatch.guarded_claims import LimitedClaims
 from rota.engine.dispatch.run_claimer import QueueClaimState, RunClaimer
-from rota.engine.execution.job_spec_cache import JobSpecCache
+from rota.engine.execution.attempt_pool import JobSpecCache
 from rota.engine.maintenance.run_rescuer import RunExpirer, RunRescuer
 from rota.engine.recording.outcome_recorder import OutcomeRecorder
 from rota.engine.scheduling.agenda import Agenda
@@ -29,7 +29,7 @@ from rota.engine.scheduling.shard_leaser import HeldShards, ShardLeaser
 from rota.engine.scheduling.tick_firer import TickFirer
 from rota.engine.scheduling.tick_reader import TickReader
 from rota.runtime.clock_offset import ClockOffset
-from rota.runtime.pulse import Pulse
+from rota.runtime.service import Pulse
 from rota.store import sessions
 from rota.store.live_runs import ClaimedRun
 from rota.store.sessions import NewSession, SessionRole

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from rota.core.limits import JobLimit, RateLimit
 from rota.core.outcome import Guarantee
 from rota.core.overlap import Overlap, WhenQueuePaused
-from rota.core.policy import Policy
-from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
+from rota.core.policy import DelayGrowth, Policy, RetryJitter, RetryPolicy
 from rota.core.submissions import JobSpec
 from rota.core.time.policies import CatchUp
 

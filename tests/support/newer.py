@@ -21,8 +21,7 @@ from rota.contract.policy import PolicyDraft, write_policy
 from rota.contract.schedule import read_schedule, write_schedule
 from rota.contract.schedule_fields import ScheduleDocument
 from rota.core.limits import JobLimit, RateLimit
-from rota.core.policy import Policy
-from rota.core.retry import DelayGrowth, RetryPolicy
+from rota.core.policy import DelayGrowth, Policy, RetryPolicy
 
 FIELD, VALUE = "colour", "newest_three"
 SECOND: Final = timedelta(seconds=1)

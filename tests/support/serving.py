@@ -20,9 +20,7 @@ from rota.engine.observability.tracing import TraceWriter
 from rota.processes.api import open_api
 from rota.runtime.clock import SystemClock
 from rota.runtime.database_clock import DatabaseClock
-from rota.runtime.service import ServiceContext
-from rota.runtime.stop import Stop
-from rota.runtime.tiers import run_tiers
+from rota.runtime.service import ServiceContext, Stop, run_tiers
 from rota.runtime.watchdog import Watchdog
 from rota.store import keys, tenants
 from rota.store.driver import Connection

@@ -24,9 +24,7 @@ from rota.engine.observability.tracing import TraceWriter
 from rota.executors.python import Handlers, PythonExecutor
 from rota.processes.worker import open_worker
 from rota.runtime.clock import SystemClock
-from rota.runtime.service import ServiceContext
-from rota.runtime.stop import Stop
-from rota.runtime.tiers import ProcessEnding, run_tiers
+from rota.runtime.service import ProcessEnding, ServiceContext, Stop, run_tiers
 from rota.runtime.watchdog import Watchdog
 from rota.store import interning, live_runs
 from rota.store.driver import Connection

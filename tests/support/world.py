@@ -8,7 +8,7 @@ from uuid import UUID
 from rota.core.ids import build_id, derive_tick_run_id
 from rota.core.lanes import Lane
 from rota.core.lease import ObservedSpan
-from rota.store import cursors, interning, jobs, live_runs, sessions, shards
+from rota.store import cursors, interning, jobs, live_runs, sessions
 from rota.store.cursors import DecidedTick, DueTick, ShardOwnership, TickFiring
 from rota.store.driver import Connection
 from rota.store.jobs import NewJob
@@ -114,7 +114,7 @@ class World:
     async def own(self, *wanted: int) -> ShardOwnership:
         """A scheduler that holds these shards, or all of them."""
         owner = await self.session(role=SessionRole.SCHEDULER)
-        held = await shards.hold_shards(
+        held = await sessions.hold_shards(
             self.conn, owner=owner, shards=wanted or range(128), ttl=timedelta(seconds=6)
         )
         return ShardOwnership(owner=owner, epochs=held)

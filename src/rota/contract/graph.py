@@ -41,7 +41,7 @@ from rota.core.graphs.step_draft import (
     parse_when,
 )
 from rota.core.graphs.templates import ExpressionAllowance, PayloadTemplate, compile_template
-from rota.core.priority import parse_priority
+from rota.core.lanes import parse_priority
 from rota.core.stored_documents import to_newer_document
 from rota.core.submissions import check_name, check_visible_name, prefix_errors
 

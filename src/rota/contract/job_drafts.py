@@ -19,8 +19,8 @@ from rota.contract.retries import RetriesDraft
 from rota.contract.unique import to_unique
 from rota.core import aliases
 from rota.core.errors import InvalidInput
+from rota.core.lanes import parse_priority
 from rota.core.policy import DEFAULT_POLICY, Policy
-from rota.core.priority import parse_priority
 from rota.core.submissions import JobSpec, check_text, index_errors
 
 FLAT_FIELDS: Final = ("schedule_time", "cron_expression")

@@ -21,8 +21,7 @@ from rota.contract.documents import find_extra, read_input, read_stored
 from rota.contract.job import JOB_FIELDS, POLICY_FIELDS
 from rota.contract.retries import RetriesDraft, to_retries, write_retries
 from rota.core.errors import InvalidInput, NewerDocument
-from rota.core.policy import DEFAULT_POLICY, NO_LIMIT, Policy, UnreadablePolicy
-from rota.core.retry import RetryPolicy
+from rota.core.policy import DEFAULT_POLICY, NO_LIMIT, Policy, RetryPolicy, UnreadablePolicy
 from rota.core.stored_documents import to_newer_document
 from rota.core.time import durations
 

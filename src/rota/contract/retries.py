@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from rota.contract.documents import FALLBACK_META
 from rota.contract.field_types import Duration
-from rota.core.retry import RETRIES_MAX, RETRY_DELAY_MAX, DelayGrowth, RetryJitter, RetryPolicy
+from rota.core.policy import RETRIES_MAX, RETRY_DELAY_MAX, DelayGrowth, RetryJitter, RetryPolicy
 from rota.core.time import durations
 
 RetriesMax = Annotated[int, Meta(ge=0, le=RETRIES_MAX)]

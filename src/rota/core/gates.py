@@ -14,9 +14,9 @@ from itertools import zip_longest
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from rota.core.lanes import compute_rank
 from rota.core.limits import GateLimits, JobLimit, admit_starts
 from rota.core.overlap import SEQUENTIAL_OVERLAPS, Overlap
-from rota.core.priority import compute_rank
 from rota.core.submissions import fill_key
 
 IN_ORDER_LIMITS: Final = GateLimits(in_order=True)

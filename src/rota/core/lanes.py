@@ -4,15 +4,37 @@ A lane is the waiting runs of one tenant at one priority. A claim visits the lan
 returned here and takes at most each lane's share, so that one tenant's backlog cannot delay another
 tenant's runs. Free slots are divided among tenants by weight, round-robin from claim to claim; what
 a tenant cannot use goes to the others. Within a tenant the lane with the lowest rank (priority with
-ageing) is first. flow/dispatch remembers which lanes exist and how many runs they recently had.
+ageing) is first. engine/dispatch remembers which lanes exist and how many runs they recently had.
+
+Orders waiting runs by priority with ageing (E5), so that low priority never starves.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
-from typing import NamedTuple
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
 
-from rota.core.priority import compute_rank
+from rota.core.errors import InvalidInput
+
+PRIORITY_FIRST: Final = 0
+PRIORITY_LAST: Final = 9
+PRIORITY_NAMES: Final = {"high": 1, "medium": 5, "normal": 5, "low": 9}
+DEFAULT_PRIORITY: Final = PRIORITY_NAMES["normal"]
+AGE_STEP: Final = timedelta(minutes=10)
+
+
+def parse_priority(value: str | int) -> int:
+    """Parse a name, or a number from 0 (first) to 9 (last)."""
+    number = PRIORITY_NAMES.get(value.strip().lower()) if isinstance(value, str) else value
+    if number is None or isinstance(number, bool) or not PRIORITY_FIRST <= number <= PRIORITY_LAST:
+        wanted = "expected 'high', 'normal', 'low', or a number from 0 to 9"
+        raise InvalidInput("priority", value, wanted)
+    return number
+
+
+def compute_rank(priority: int, ready_at: datetime) -> datetime:
+    """Return the sort key among one tenant's waiting runs: smaller is first."""
+    return ready_at + priority * AGE_STEP
 
 
 # Named tuples, because a claim creates hundreds of each.

@@ -2,6 +2,8 @@
 
 This is the single place that weighs retries, losses, deadlines and cancellation. The store repeats
 the part that can race (a concurrent cancel) in its statements, and a test compares the two.
+
+Defines the values that pass from executing attempts to recording their results.
 """
 
 from dataclasses import dataclass
@@ -21,11 +23,16 @@ from rota.core.outcome import (
     TurnedAway,
     WorkerLost,
 )
-from rota.core.retry import RetryPolicy, compute_delay
+from rota.core.policy import RetryPolicy, compute_delay
 from rota.core.states import RunEvent, RunState, advance_run
 
 if TYPE_CHECKING:
     from random import Random
+from enum import Enum, auto
+from typing import NamedTuple
+from uuid import UUID
+
+from rota.core.policy import Policy
 
 # After this many lost workers a run is quarantined: it probably kills its workers.
 WORKER_LOSSES_MAX = 3
@@ -109,3 +116,30 @@ def _weigh_loss(run: AttemptedRun) -> tuple[RunEvent, timedelta | None]:
     if run.losses + 1 >= WORKER_LOSSES_MAX:
         return RunEvent.QUARANTINE, None
     return RunEvent.LOSE_WORKER, timedelta(0)
+
+
+class StopReason(Enum):
+    """Why a running attempt is asked to stop."""
+
+    TIMEOUT = auto()
+    CANCEL = auto()
+    DRAIN = auto()
+    # The worker's lease may have expired, and the attempt must not run beside its successor.
+    LEASE = auto()
+
+
+class EndedAttempt(NamedTuple):
+    """A finished attempt. `result` is JSON; `is_recorded` is true if the attempt completed its run
+    in its own transaction; `lasted` is in seconds.
+    """
+
+    run_id: UUID
+    attempt: int
+    failures: int
+    kind: str
+    policy: Policy
+    deadline_at: datetime | None
+    outcome: Outcome
+    result: str | None
+    is_recorded: bool
+    duration_s: float

@@ -18,10 +18,10 @@ from uuid import UUID
 
 from rota.core import policy as policies
 from rota.core.errors import InvalidInput
+from rota.core.lanes import DEFAULT_PRIORITY
 from rota.core.limits import JobLimit
 from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.policy import Policy
-from rota.core.priority import DEFAULT_PRIORITY
 from rota.core.uniqueness import UniqueRule
 
 NAME_CHARACTERS_MAX: Final = 200

@@ -29,8 +29,7 @@ from rota.store.driver import Connection, ConnectionSource
 from rota.store.embedded import EmbeddedOptions, start
 from rota.store.embedded.home import EmbeddedHome
 from rota.store.keys import EXPIRY_WARNING, NewKey
-from rota.store.pool import DatabaseAccess, open_connection
-from rota.store.server_check import read_database_time
+from rota.store.pool import DatabaseAccess, open_connection, read_database_time
 from rota.store.transaction import transaction
 
 KEY_FILE: Final = "admin.key"

@@ -24,13 +24,10 @@ from rota.processes.schedule_registration import find_unserved_queues, register_
 from rota.processes.scheduler import open_scheduler
 from rota.processes.shell_user import check_shell_user, find_exposed_keys
 from rota.processes.worker import open_worker
-from rota.runtime.pulse import Pulse
-from rota.runtime.service import Duty, ServiceContext
-from rota.runtime.tiers import Tier
+from rota.runtime.service import Duty, Pulse, ServiceContext, Tier
 from rota.store.embedded import Embedded
-from rota.store.pool import open_connection, open_pool
+from rota.store.pool import open_connection, open_pool, read_database_time
 from rota.store.roles import DatabaseRole
-from rota.store.server_check import read_database_time
 
 # How soon the embedded server is restarted if its monitor was killed with it.
 CHECK_INTERVAL: Final = timedelta(seconds=2)

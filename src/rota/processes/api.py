@@ -59,10 +59,7 @@ from rota.processes.process import (
 from rota.runtime.address_file import publish_address
 from rota.runtime.events import RequestFailed
 from rota.runtime.health import LoopHeartbeat
-from rota.runtime.pulse import Pulse
-from rota.runtime.service import Duty, ServiceContext
-from rota.runtime.stop import Halt
-from rota.runtime.tiers import Tier
+from rota.runtime.service import Duty, Halt, Pulse, ServiceContext, Tier
 from rota.store import idempotency, keys
 from rota.store.driver import Pool
 from rota.store.pool import DatabaseAccess, DedicatedConnection, open_connection, open_pool

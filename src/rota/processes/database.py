@@ -16,10 +16,9 @@ from rota.core.log_events import Emit
 from rota.store import partitions
 from rota.store.embedded import Embedded, EmbeddedOptions, start
 from rota.store.migration_watch import MigrationWatch, ignore_event
-from rota.store.pool import DatabaseAccess, open_connection
+from rota.store.pool import DatabaseAccess, check_server, open_connection, read_database_time
 from rota.store.roles import DatabaseRole, check_rights, describe_login
 from rota.store.schema_migration import Migration, migrate
-from rota.store.server_check import check_server, read_database_time
 
 # A migration may take hours. Its own lock timeout keeps it from blocking others (F59).
 NO_TIMEOUT: Final = timedelta(0)

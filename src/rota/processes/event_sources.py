@@ -23,9 +23,7 @@ from rota.core.ids import build_id
 from rota.core.source import Source
 from rota.engine.events.source_reader import ConfiguredSource, ReleasingDuty, SourceReader
 from rota.processes.plugins import find_entry_points, is_built_in, load_entry_point
-from rota.runtime.pulse import Pulse
-from rota.runtime.service import Duty, ServiceContext
-from rota.runtime.tiers import Tier
+from rota.runtime.service import Duty, Pulse, ServiceContext, Tier
 from rota.store.pool import DatabaseAccess, open_pool
 
 ENTRY_POINT_GROUP: Final = "rota.sources"

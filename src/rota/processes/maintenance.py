@@ -22,8 +22,7 @@ from rota.engine.maintenance.run_rescuer import RunExpirer, RunRescuer
 from rota.engine.maintenance.sweeper import Sweeper
 from rota.engine.submission.backfills.advancer import BackfillAdvancer
 from rota.engine.submission.zone_rules import ZoneRulesUpdater
-from rota.runtime.pulse import Pulse
-from rota.runtime.service import Duty, ServiceContext
+from rota.runtime.service import Duty, Pulse, ServiceContext
 from rota.store.driver import Pool
 
 

@@ -24,16 +24,12 @@ from rota.runtime.clock import SystemClock
 from rota.runtime.database_clock import DatabaseClock
 from rota.runtime.events import RuntimeEvent
 from rota.runtime.garbage_collection import relax_collector
-from rota.runtime.pulse import Pulse
-from rota.runtime.service import Duty, ServiceContext
+from rota.runtime.service import Duty, Pulse, ServiceContext, Stop, Tier, run_tiers
 from rota.runtime.signals import stop_on_signals
-from rota.runtime.stop import Stop
-from rota.runtime.tiers import Tier, run_tiers
 from rota.runtime.watchdog import STALL_LIMIT, Watchdog
 from rota.store.driver import Connection
-from rota.store.pool import SILENCE_MARGIN, DatabaseAccess, DedicatedConnection
+from rota.store.pool import SILENCE_MARGIN, DatabaseAccess, DedicatedConnection, read_database_time
 from rota.store.roles import DatabaseRole
-from rota.store.server_check import read_database_time
 
 Write = Callable[[str], object]
 # A pass waits for a connection and for a response, each late by up to SILENCE_MARGIN, and the rest

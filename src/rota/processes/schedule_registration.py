@@ -33,8 +33,7 @@ from rota.sdk.app import App
 from rota.store import audit, calendars, hints, interning, job_views
 from rota.store.audit import NewAuditEntry
 from rota.store.driver import Connection
-from rota.store.pool import DatabaseAccess, open_connection
-from rota.store.server_check import read_database_time
+from rota.store.pool import DatabaseAccess, open_connection, read_database_time
 from rota.store.transaction import transaction
 
 

@@ -26,9 +26,7 @@ from rota.processes.event_sources import check_sources, open_sources
 from rota.processes.maintenance import build_maintenance_duties
 from rota.processes.process import ProcessContext, Write, open_clock_monitor, run_process
 from rota.runtime.clock_offset import ClockOffset
-from rota.runtime.pulse import Pulse
-from rota.runtime.service import Duty, ServiceContext
-from rota.runtime.tiers import Tier
+from rota.runtime.service import Duty, Pulse, ServiceContext, Tier
 from rota.store import hints
 from rota.store.pool import DatabaseAccess, DedicatedConnection, open_pool
 from rota.store.roles import DatabaseRole

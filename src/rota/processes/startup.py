@@ -17,7 +17,7 @@ from rota.core.errors import StoreUnavailable
 from rota.runtime.backoff import Backoff
 from rota.runtime.clock import AlarmClock
 from rota.runtime.events import DatabaseReached, Emit, WaitingForDatabase
-from rota.runtime.stop import Halt
+from rota.runtime.service import Halt
 
 # How often a waiting process logs that it waits.
 WAITING_LOG_INTERVAL: Final = timedelta(seconds=30)

@@ -16,13 +16,13 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from rota.config.settings import Settings
-from rota.core.attempt import StopReason
 from rota.core.breaker import BreakerRule
 from rota.core.executor import Executor
 from rota.core.lease import Lease, LeaseValidity
+from rota.core.settlement import StopReason
 from rota.core.time.tick import FIRE_AHEAD
+from rota.engine.dispatch.guarded_claims import LimitedClaims, ServedTenantIds
 from rota.engine.dispatch.hints import HintListener, HintSender
-from rota.engine.dispatch.limited_claims import LimitedClaims, ServedTenantIds
 from rota.engine.dispatch.run_claimer import QueueClaimState, RunClaimer
 from rota.engine.execution.attempt import Attempt, StartAttemptSpan
 from rota.engine.execution.attempt_effects import DatabaseEffects
@@ -31,11 +31,11 @@ from rota.engine.execution.attempt_pool import (
     AttemptPool,
     AttemptPoolCallbacks,
     DrainService,
+    JobSpecCache,
     StallMonitor,
 )
 from rota.engine.execution.breakers import Breakers
 from rota.engine.execution.heartbeat import Heartbeat
-from rota.engine.execution.job_spec_cache import JobSpecCache
 from rota.engine.execution.pipeline import AttemptPipeline
 from rota.engine.graphs.advancer import GraphAdvancer
 from rota.engine.maintenance.run_rescuer import RunRescuer
@@ -58,9 +58,7 @@ from rota.processes.worker_session import (
     describe_served,
     register_worker,
 )
-from rota.runtime.pulse import Pulse
-from rota.runtime.service import Duty, ServiceContext
-from rota.runtime.tiers import Tier
+from rota.runtime.service import Duty, Pulse, ServiceContext, Tier
 from rota.store import hints
 from rota.store.driver import Pool
 from rota.store.pool import DatabaseAccess, DedicatedConnection, open_pool

@@ -1,9 +1,7 @@
 """Runs, rests and stops the services of a process. Knows nothing of jobs.
 
-service.py         Duty: the one loop around every background step; Service, ServiceContext
-tiers.py           Tier, run_tiers: start all services, drain them in order, report how it ended
-pulse.py           Pulse: wake-ups that coalesce
-stop.py            Stop and Halt: stopping is an event, cancelling the last resort
+service.py         Duty: the one loop around every background step; Pulse: wake-ups that coalesce;
+                   Stop and Halt; Tier, run_tiers: start all services and drain them in order
 signals.py         turns SIGTERM and SIGINT into a Stop
 watchdog.py        a thread that ends a process whose event loop is stalled
 stall_report.py    describes where the threads and tasks of a process are

@@ -13,7 +13,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rota.runtime.stop import Stop
+from rota.runtime.service import Stop
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from rota.store.driver import Connection
 from rota.store.error_translation import translate_errors
-from rota.store.server_check import read_database_time
+from rota.store.pool import read_database_time
 from rota.store.statement import statement
 
 # Waiting runs appeared; jobs were created or edited; runs were asked to cancel; graph runs have

@@ -14,9 +14,9 @@ from uuid import UUID
 from rota.contract.job import DETAIL_COLUMNS
 from rota.core.errors import LeaseLost, NameTaken, NotFound, StoreFailed
 from rota.core.ids import build_id
+from rota.core.lease import compute_shard
 from rota.core.outcome import Guarantee
 from rota.core.overlap import ActiveRun, Overlap, WhenQueuePaused
-from rota.core.shard import compute_shard
 from rota.core.states import JobState, RunState
 from rota.store.driver import Connection
 from rota.store.live_runs import encode_gates

@@ -3,22 +3,27 @@
 Reads only. A page takes two steps: a scan finds the ids, newest first, along an index in the same
 order; then the rows are read by id. A scan reads a bounded number of runs of history, so a page may
 be short or even empty and still have a next page: only `after is None` marks the last page (P6).
+
+Groups dead letters of one kind by error.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from rota.core.bulk_operations import COUNTED_RUNS_MAX, BulkRunFilter
 from rota.core.errors import InvalidInput
 from rota.core.ids import EPOCH, build_id
 from rota.core.states import CLAIMED_STATES, DEAD_LETTER_STATES, FINAL_STATES, LIVE_STATES, RunState
+from rota.store import interning
 from rota.store.driver import Connection
 from rota.store.logs import LOG_START, StoredLogLine
 from rota.store.metrics_queries import first_id_of_endings
 from rota.store.ordered_scan import SCAN_ROWS_MAX, ordered_scan
-from rota.store.server_check import read_database_time
+from rota.store.pool import read_database_time
 from rota.store.statement import Statement, statement
 
 FIRST_ID: Final = UUID(int=0)
@@ -451,3 +456,79 @@ async def read_recent_outcomes(
         job_id: sorted(runs, key=lambda run: run.id, reverse=True)[:limit]
         for job_id, runs in found.items()
     }
+
+
+# The newest dead letters that are grouped for one list of groups.
+GROUPED_MAX: Final = 5000
+# The newest dead letters that are examined for one group: as many as one action may change.
+GROUP_LOOK_MAX: Final = COUNTED_RUNS_MAX
+HOURS_SHOWN: Final = 24
+
+
+class DeadGroup(NamedTuple):
+    """Dead letters of one kind with the same error; `message` and `sample_id` are of the newest.
+
+    `hours` is JSON: how many ended how many hours ago. `versions` are versions of the definitions.
+    `jobs` is JSON: the five jobs with the most failures; submissions are one entry without an id.
+    `is_partial`: there were more dead letters than were examined.
+    """
+
+    kind: str
+    type: str
+    message: str
+    frame: str | None
+    fingerprint: str
+    number: int
+    first_at: datetime
+    last_at: datetime
+    hours: str | None
+    versions: list[int]
+    jobs: str
+    job_count: int
+    sample_id: UUID
+    is_partial: bool
+
+    def counts_per_hour(self) -> list[int]:
+        """Return how many ended in each of the last 24 hours, the oldest hour first."""
+        ended: dict[str, int] = json.loads(self.hours or "{}")
+        return [ended.get(str(ago), 0) for ago in range(HOURS_SHOWN - 1, -1, -1)]
+
+
+DEAD_GROUPS = statement("run_views/dead_groups", DeadGroup)
+
+
+async def list_groups(
+    conn: Connection, run_filter: BulkRunFilter, *, tenant_id: int, limit: int = 50
+) -> list[DeadGroup]:
+    """Group the newest dead letters that ended in the filter's period, the latest group first."""
+    return await _read_groups(conn, run_filter, tenant_id=tenant_id, most=limit, look=GROUPED_MAX)
+
+
+async def get_group(
+    conn: Connection, run_filter: BulkRunFilter, *, tenant_id: int
+) -> DeadGroup | None:
+    """Return the group of this kind and fingerprint; None if it is empty."""
+    found = await _read_groups(conn, run_filter, tenant_id=tenant_id, most=1, look=GROUP_LOOK_MAX)
+    return found[0] if found else None
+
+
+async def _read_groups(
+    conn: Connection, which: BulkRunFilter, *, tenant_id: int, most: int, look: int
+) -> list[DeadGroup]:
+    kind_id = None
+    if which.kind is not None:
+        kind_id = (await interning.find_kinds(conn, [which.kind])).get(which.kind)
+        if kind_id is None:
+            return []
+    async with ordered_scan(conn):
+        return await DEAD_GROUPS.all(
+            conn,
+            tenant_id=tenant_id,
+            since=which.since,
+            until=which.until,
+            job_id=which.job_id,
+            kind_id=kind_id,
+            fingerprint=which.fingerprint,
+            most=most,
+            look=look,
+        )

@@ -1,4 +1,7 @@
-"""Reads and writes sessions: the running processes of Rota, and their heartbeats."""
+"""Reads and writes sessions: the running processes of Rota, and their heartbeats.
+
+Reads and leases shards: which scheduler holds which slice of the jobs.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -128,3 +131,49 @@ async def expire_sessions(
 async def delete_expired(conn: Connection, *, after: timedelta, limit: int = 100) -> int:
     """Delete sessions that expired long ago and hold nothing."""
     return len(await FORGET.all(conn, after=after, most=limit))
+
+
+class Shard(NamedTuple):
+    """`owner` is None if the lease has run out."""
+
+    id: int
+    owner: UUID | None
+    epoch: int
+    expires_at: datetime
+
+
+class HeldShard(NamedTuple):
+    id: int
+    epoch: int
+
+
+class ReleasedShard(NamedTuple):
+    id: int
+
+
+READ_SHARDS = statement("shards/read", Shard)
+HOLD = statement("shards/hold", HeldShard)
+RENEW = statement("shards/renew", HeldShard)
+RELEASE = statement("shards/release", ReleasedShard)
+
+
+async def read_shards(conn: Connection) -> list[Shard]:
+    return await READ_SHARDS.all(conn)
+
+
+async def hold_shards(
+    conn: Connection, *, owner: UUID, shards: Sequence[int], ttl: timedelta
+) -> dict[int, int]:
+    """Take or renew shards; return the epochs of the shards that are held now."""
+    return {row.id: row.epoch for row in await HOLD.all(conn, owner=owner, shards=shards, ttl=ttl)}
+
+
+async def renew_shards(
+    conn: Connection, *, owner: UUID, shards: Sequence[int], ttl: timedelta
+) -> dict[int, int]:
+    """Renew valid leases; return the epochs of the renewed shards."""
+    return {row.id: row.epoch for row in await RENEW.all(conn, owner=owner, shards=shards, ttl=ttl)}
+
+
+async def release_shards(conn: Connection, *, owner: UUID, shards: Sequence[int]) -> list[int]:
+    return [row.id for row in await RELEASE.all(conn, owner=owner, shards=shards)]

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from rota.core.lease import compute_shard
 from rota.core.outcome import Guarantee
-from rota.core.shard import compute_shard
 from rota.store import tenant_locks
 from rota.store.driver import Connection
 from rota.store.statement import statement

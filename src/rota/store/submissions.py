@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from rota.core.lease import compute_shard_of_hex
 from rota.core.outcome import Guarantee
-from rota.core.shard import compute_shard_of_hex
 from rota.store.array_literals import encode_integers, encode_texts, encode_times
 from rota.store.cursors import ShardOwnership
 from rota.store.driver import Connection

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from rota.core.gates import GateState
+from rota.core.lanes import AGE_STEP
 from rota.core.limits import GateLimits, RateLimit
-from rota.core.priority import AGE_STEP
 from rota.core.states import JobState, RunState
 from rota.store.driver import Connection
 from rota.store.statement import statement

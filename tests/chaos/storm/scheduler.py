@@ -9,7 +9,7 @@ from datetime import timedelta
 from uuid import UUID, uuid4
 
 from rota.core.ids import derive_tick_run_id
-from rota.store import cursors, shards
+from rota.store import cursors, sessions
 from rota.store.cursors import DueTick, ShardOwnership, TickFiring
 from rota.store.driver import Connection
 from tests.chaos.storm.ledger import Lease, nanoseconds
@@ -45,7 +45,7 @@ class Scheduler:
     async def _hold(self, conn: Connection) -> None:
         ledger = self.sea.ledger
         sent = ledger.now()
-        held = await shards.hold_shards(conn, owner=self.owner, shards=SHARDS, ttl=SHARD_TTL)
+        held = await sessions.hold_shards(conn, owner=self.owner, shards=SHARDS, ttl=SHARD_TTL)
         for shard, epoch in held.items():
             known = self.leases.get(shard)
             if known is not None and known.token == epoch:
@@ -61,7 +61,7 @@ class Scheduler:
         for shard in chosen:
             lease = self.leases.pop(shard)
             lease.until = min(lease.until, sent)
-        await shards.release_shards(conn, owner=self.owner, shards=chosen)
+        await sessions.release_shards(conn, owner=self.owner, shards=chosen)
 
     async def _fire(self, conn: Connection, due: list[DueTick]) -> None:
         ledger = self.sea.ledger

@@ -7,8 +7,8 @@ from typing import Final
 from uuid import UUID
 
 from rota.core.ids import build_id
+from rota.core.lease import compute_shard
 from rota.core.limits import GateLimits
-from rota.core.shard import compute_shard
 from rota.store import gates, graphs, interning, jobs
 from rota.store.driver import Connection
 from rota.store.jobs import NewJob

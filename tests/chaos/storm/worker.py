@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 from rota.core.errors import LeaseLost
 from rota.core.states import RunState
 from rota.engine.dispatch.gated_claims import GatedClaims
-from rota.engine.dispatch.lane_memory import LaneMemory
+from rota.engine.dispatch.run_claimer import LaneMemory
 from rota.engine.execution.attempt import Attempt
 from rota.engine.execution.attempt_effects import DatabaseEffects
 from rota.engine.graphs.plans import PlanCache

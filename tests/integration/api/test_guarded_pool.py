@@ -6,8 +6,7 @@ import pytest
 
 from rota.api.guarded_pool import CONNECTION_WAIT_MAX_S, GuardedPool
 from rota.core.errors import StoreUnavailable
-from rota.store.pool import DatabaseAccess, open_pool
-from rota.store.server_check import read_database_time
+from rota.store.pool import DatabaseAccess, open_pool, read_database_time
 
 
 class Time:

@@ -34,7 +34,7 @@ from rota.core.ids import build_id
 from rota.core.states import RunState
 from rota.runtime.clock import SystemClock
 from rota.sdk import webhooks
-from rota.store import event_sources, sessions, shards
+from rota.store import event_sources, sessions
 from rota.store.event_sources import SourceProgress, SourceReaderId
 from rota.store.sessions import NewSession, SessionRole
 
@@ -173,7 +173,7 @@ async def schedule(shop: Shop) -> None:
     id_ = build_id(SystemClock().now(), os.urandom(10))
     session = NewSession(id=id_, role=SessionRole.SCHEDULER, name="scheduler-1:4711")
     await sessions.open_session(shop.conn, session, ttl=timedelta(minutes=10))
-    await shards.hold_shards(shop.conn, owner=id_, shards=[0, 1, 2], ttl=timedelta(minutes=10))
+    await sessions.hold_shards(shop.conn, owner=id_, shards=[0, 1, 2], ttl=timedelta(minutes=10))
 
 
 async def listen(shop: Shop) -> None:

@@ -10,8 +10,7 @@ from tests.support.mailbox import Mailbox, mailbox, text_of
 from tests.support.shop import open_shop
 
 from rota.config.loader import load_settings
-from rota.core.policy import Policy
-from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
+from rota.core.policy import DelayGrowth, Policy, RetryJitter, RetryPolicy
 from rota.core.states import RunState
 from rota.processes.built_in_executors import build_notify_executor
 from rota.processes.executor_factory import ExecutorSetup, build_executor_factory

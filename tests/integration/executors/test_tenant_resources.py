@@ -13,8 +13,7 @@ from aiohttp import web
 from tests.support.shop import Shop, open_shop
 
 from rota.config.loader import load_settings
-from rota.core.policy import Policy
-from rota.core.retry import RetryPolicy
+from rota.core.policy import Policy, RetryPolicy
 from rota.core.states import RunState
 from rota.processes.executor_factory import build_executor_factory
 from rota.sdk.webhooks import new_secret

@@ -16,11 +16,11 @@ PREAMBLE = """
     from datetime import timedelta
     from random import Random
     from rota.runtime.clock import SystemClock
-    from rota.runtime.pulse import Pulse
+    from rota.runtime.service import Pulse
     from rota.runtime.service import Duty, ServiceContext
     from rota.runtime.signals import stop_on_signals
-    from rota.runtime.stop import Stop
-    from rota.runtime.tiers import Tier, run_tiers
+    from rota.runtime.service import Stop
+    from rota.runtime.service import Tier, run_tiers
     from rota.runtime.watchdog import Watchdog
 
     def say(what):

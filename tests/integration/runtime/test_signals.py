@@ -7,8 +7,8 @@ import signal
 import pytest
 from tests.integration.runtime.conftest import DEADLINE, Start
 
+from rota.runtime.service import Stop
 from rota.runtime.signals import SIGNALS, stop_on_signals
-from rota.runtime.stop import Stop
 
 NODE = """
     class Slow:

@@ -21,8 +21,7 @@ from rota.runtime.watchdog import Watchdog
 from rota.store import audit, job_views
 from rota.store.driver import Connection
 from rota.store.job_views import JobRow
-from rota.store.pool import DatabaseAccess
-from rota.store.server_check import read_database_time
+from rota.store.pool import DatabaseAccess, read_database_time
 
 TENANT = 1
 

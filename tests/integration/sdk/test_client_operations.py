@@ -19,7 +19,7 @@ from tools.reference.api_page import EXAMPLE_BODIES, build_example_path, sort_op
 
 from rota.api import resources
 from rota.api.operations import Operation, catalogue
-from rota.api.request_decoding import is_list
+from rota.api.pipeline import is_list
 from rota.sdk.client import ApiError, AsyncClient, Client, Page
 
 __all__ = ["stage"]

@@ -16,7 +16,7 @@ from tests.support.world import World
 
 from rota.core.submissions import JobSpec
 from rota.engine.submission.job_submission import submit_jobs
-from rota.store.server_check import read_database_time
+from rota.store.pool import read_database_time
 
 ROOT = Path(__file__).parents[3]
 # Later than any lease of the killed.

@@ -18,7 +18,7 @@ from rota.core.submissions import JobSpec
 from rota.engine.submission.job_submission import submit_jobs
 from rota.store import event_sources, tenants
 from rota.store.event_sources import SourceRow
-from rota.store.server_check import read_database_time
+from rota.store.pool import read_database_time
 
 LATER = timedelta(minutes=2)
 Start = Callable[..., Listener]

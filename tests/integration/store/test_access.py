@@ -10,11 +10,17 @@ from tests.support.databases import create, drop
 from tests.support.world import World
 
 from rota.core.errors import SchemaMismatch, StoreRefused, StoreUnavailable
-from rota.store import interning, shards
+from rota.store import interning, sessions
 from rota.store.embedded import Embedded
 from rota.store.error_translation import translate_errors
-from rota.store.pool import DatabaseAccess, open_connection, open_pool
-from rota.store.server_check import ServerInfo, check_server, refuse_unfit_server
+from rota.store.pool import (
+    DatabaseAccess,
+    ServerInfo,
+    check_server,
+    open_connection,
+    open_pool,
+    refuse_unfit_server,
+)
 
 FIT = ServerInfo(
     version=150_004,
@@ -98,7 +104,7 @@ async def test_a_database_without_our_schema_says_so(server: Embedded) -> None:
 
     async with open_connection(DatabaseAccess(url=url)) as conn:
         with pytest.raises(SchemaMismatch, match="rota migrate"):
-            await shards.read_shards(conn)
+            await sessions.read_shards(conn)
 
     await drop(server.url, url)
 
@@ -112,9 +118,9 @@ async def test_a_connection_that_the_server_ends_is_unavailable(schema: str) -> 
         await other.execute("select pg_terminate_backend($1, 5000)", pid)
 
         with pytest.raises(StoreUnavailable):
-            await shards.read_shards(victim)
+            await sessions.read_shards(victim)
         with pytest.raises(StoreUnavailable):
-            await shards.read_shards(victim)
+            await sessions.read_shards(victim)
 
 
 async def test_a_statement_and_a_lock_have_their_limits(database: str) -> None:

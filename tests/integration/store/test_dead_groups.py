@@ -10,8 +10,8 @@ from tests.support.world import NOON, World
 
 from rota.core.bulk_operations import BulkRunFilter
 from rota.core.states import RunState
-from rota.store import dead_letters, interning
-from rota.store.dead_letters import DeadGroup
+from rota.store import interning, run_views
+from rota.store.run_views import DeadGroup
 
 
 def failure(message: str, **more: str) -> str:
@@ -31,7 +31,7 @@ async def groups(world: World, **which: Any) -> list[DeadGroup]:
         "until": world.now + timedelta(microseconds=1),
     }
     limit = which.pop("limit", 50)
-    return await dead_letters.list_groups(
+    return await run_views.list_groups(
         world.conn, BulkRunFilter(**span | which), tenant_id=1, limit=limit
     )
 
@@ -132,8 +132,8 @@ async def test_one_group_is_read_by_its_task_and_fingerprint(world: World) -> No
     }
     which = BulkRunFilter(kind=group.kind, fingerprint=group.fingerprint, **span)
 
-    assert await dead_letters.get_group(world.conn, which, tenant_id=1) == group
-    assert await dead_letters.get_group(world.conn, which, tenant_id=2) is None
+    assert await run_views.get_group(world.conn, which, tenant_id=1) == group
+    assert await run_views.get_group(world.conn, which, tenant_id=2) is None
 
 
 async def test_a_dead_letter_counts_when_it_ended_not_when_it_was_due(world: World) -> None:

@@ -13,7 +13,7 @@ from tests.support.standby import Pair, primary_and_standby, promote
 
 from rota.core.errors import StoreRefused, StoreUnavailable
 from rota.runtime import watchdog
-from rota.store import shards
+from rota.store import sessions
 from rota.store.driver import Connection, Pool
 from rota.store.embedded import Embedded
 from rota.store.error_translation import translate_errors
@@ -248,7 +248,7 @@ class TestFailures:
                 with pytest.raises(StoreUnavailable, match=state), translate_errors():
                     await one.execute(command)
                 with pytest.raises(StoreUnavailable):
-                    await shards.read_shards(one)
+                    await sessions.read_shards(one)
                 # What is under way goes on.
                 assert await number(two) in before
 
@@ -301,7 +301,7 @@ class TestFailures:
 
             with pytest.raises(StoreUnavailable):
                 async with pool.acquire() as conn, transaction(conn):
-                    await shards.read_shards(conn)
+                    await sessions.read_shards(conn)
 
             # Nobody waits for the frozen one again.
             assert next(iter(access.hosts)).port == free.port
@@ -323,7 +323,7 @@ class TestFailures:
                 for gate in gates:
                     gate.freeze()
                 try:
-                    await shards.read_shards(conn)
+                    await sessions.read_shards(conn)
                 finally:
                     was_closed.append(conn.is_closed())
 
@@ -354,7 +354,7 @@ class TestPools:
 
         async def look(pool: Pool) -> None:
             async with pool.acquire() as conn:
-                await shards.read_shards(conn)
+                await sessions.read_shards(conn)
 
         async with silence() as silent:
             access = DatabaseAccess(url=f"postgresql://rota@127.0.0.1:{silent.port}/rota")

@@ -10,7 +10,7 @@ from tests.support.world import World
 
 from rota.core.lanes import Lane
 from rota.core.states import RunState
-from rota.engine.dispatch.lane_memory import LaneMemory
+from rota.engine.dispatch.run_claimer import LaneMemory
 from rota.store import live_runs
 from rota.store.live_runs import ClaimedRun, RunEnding
 

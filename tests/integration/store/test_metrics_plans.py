@@ -9,7 +9,7 @@ import pytest
 from tests.integration.store.test_plans import NOW, fill, nodes
 
 from rota.core import duration_bins
-from rota.core.priority import AGE_STEP
+from rota.core.lanes import AGE_STEP
 from rota.store import metrics_queries, partitions, tasks, wait_explanations
 from rota.store.driver import Connection
 from rota.store.metrics_queries import smallest_id_at

@@ -10,7 +10,7 @@ from tests.support.world import World
 
 from rota.core.ids import derive_tick_run_id
 from rota.core.states import RunState
-from rota.store import cursors, live_runs, shards
+from rota.store import cursors, live_runs, sessions
 from rota.store.cursors import CursorStep, DueTick, TickFiring, TickRecord
 from rota.store.driver import Connection
 
@@ -50,7 +50,7 @@ async def test_a_renewal_waits_for_a_fire_of_our_own_and_loses_no_shard(
     async with world.conn.transaction():
         await cursors.fire_ticks(world.conn, ownership, [firing_of(due)])
         renewing = asyncio.ensure_future(
-            shards.renew_shards(other.conn, owner=ownership.owner, shards=range(128), ttl=TTL)
+            sessions.renew_shards(other.conn, owner=ownership.owner, shards=range(128), ttl=TTL)
         )
         await until_it_waits(world.conn)
     renewed = await renewing
@@ -68,7 +68,7 @@ async def test_taking_a_shard_passes_by_while_its_old_owner_still_fires(
     async with world.conn.transaction():
         fired = await cursors.fire_ticks(world.conn, ownership, [firing_of(due)])
         await other.advance(seconds=7)
-        taken = await shards.hold_shards(
+        taken = await sessions.hold_shards(
             other.conn, owner=other.new_id(), shards=range(128), ttl=TTL
         )
 

@@ -12,16 +12,7 @@ from uuid import uuid4
 
 import pytest
 
-from rota.store import (
-    backfills,
-    cursors,
-    graph_maps,
-    graphs,
-    live_runs,
-    sessions,
-    shards,
-    submissions,
-)
+from rota.store import backfills, cursors, graph_maps, graphs, live_runs, sessions, submissions
 from rota.store.driver import Connection
 from rota.store.pool import DatabaseAccess, open_connection
 from rota.store.sessions import NewSession, SessionRole
@@ -74,8 +65,8 @@ HOT_STATEMENTS: dict[str, tuple[Statement[Any], set[str]]] = {
     "settle a backfill": (backfills.SETTLE, {"backfill_runs_pkey", "live_runs_pkey"}),
     "waiting runs of a backfill": (backfills.WAITING, {"live_runs_pkey"}),
     "what became of ticks": (backfills.STANDING, {"live_runs_pkey"}),
-    "hold": (shards.HOLD, {"shards_pkey"}),
-    "renew": (shards.RENEW, {"shards_pkey"}),
+    "hold": (sessions.HOLD, {"shards_pkey"}),
+    "renew": (sessions.RENEW, {"shards_pkey"}),
 }
 # What schedulers and upkeep do, which the role of a worker has no right to.
 NOT_FOR_WORKERS = {

@@ -11,7 +11,7 @@ from tests.support.world import ALWAYS_SEEN, NOON, World
 from rota.core import bulk_operations
 from rota.core.errors import InvalidInput
 from rota.core.states import DEAD_LETTER_STATES, RunState
-from rota.store import dead_letters, interning, logs, run_views, sessions
+from rota.store import interning, logs, run_views, sessions
 from rota.store.logs import LogPiece
 from rota.store.ordered_scan import SCAN_ROWS_MAX
 from rota.store.run_views import RunListFilter, RunPage, ScannedRun, split_page
@@ -217,7 +217,7 @@ async def test_nothing_of_another_tenant_is_found(world: World) -> None:
     span = bulk_operations.BulkRunFilter(
         since=NOON - timedelta(days=1), until=NOON + timedelta(days=1)
     )
-    assert await dead_letters.list_groups(run_filter=span, **ours) == []
+    assert await run_views.list_groups(run_filter=span, **ours) == []
 
 
 async def test_a_rare_run_is_found_however_far_back_it_is(world: World) -> None:

@@ -7,9 +7,9 @@ import asyncpg
 from tests.support.world import World
 
 from rota.core.ids import derive_tick_run_id
-from rota.core.shard import compute_shard
+from rota.core.lease import compute_shard
 from rota.core.states import RunState
-from rota.store import jobs, live_runs, shards
+from rota.store import jobs, live_runs, sessions
 from rota.store.sessions import SessionRole
 
 MINUTE = timedelta(minutes=1)
@@ -73,7 +73,7 @@ async def test_an_expired_lease_of_ones_own_comes_back_with_a_new_epoch(world: W
     ownership = await world.own(5)
     await world.advance(seconds=7)
 
-    again = await shards.hold_shards(
+    again = await sessions.hold_shards(
         world.conn, owner=ownership.owner, shards=[5], ttl=timedelta(seconds=6)
     )
 
@@ -84,7 +84,7 @@ async def test_a_held_shard_is_not_taken_before_its_lease_runs_out(world: World)
     await world.own(5)
     other = await world.session(role=SessionRole.SCHEDULER)
 
-    taken = await shards.hold_shards(
+    taken = await sessions.hold_shards(
         world.conn, owner=other, shards=[5, 6], ttl=timedelta(seconds=6)
     )
 

@@ -17,7 +17,7 @@ import pytest
 from tests.support.databases import clone_url, drop
 
 from rota.core.states import DEAD_LETTER_STATES, JobState, RunState
-from rota.store import dead_letters, job_views, partitions, requeue, run_views, tasks
+from rota.store import job_views, partitions, requeue, run_views, tasks
 from rota.store.driver import Connection
 from rota.store.embedded import Embedded
 from rota.store.job_views import JobActivity, JobFilter
@@ -113,14 +113,14 @@ async def test_groups_of_dead_letters_read_dead_letters_only(filled: str, walled
         "kind_id": None,
         "fingerprint": None,
         "most": 50,
-        "look": dead_letters.GROUPED_MAX,
+        "look": run_views.GROUPED_MAX,
     }
 
     async with connected(filled, LARGEST, walled=walled) as conn:
         bad = await conn.fetchval(
             "select count(*) from rota.runs where state = 'dead' and tenant_id = $1", LARGEST
         )
-        plan = await explain(conn, dead_letters.DEAD_GROUPS, arguments)
+        plan = await explain(conn, run_views.DEAD_GROUPS, arguments)
 
     # What was found is sorted to be grouped.
     sorts = ("Sort", "Incremental Sort")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rota.core.lanes import Lane, WaitingLane, deal_slots, fill_by_weight
-from rota.core.shard import SHARD_COUNT, plan_shards
+from rota.core.lease import SHARD_COUNT, plan_shards
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
 

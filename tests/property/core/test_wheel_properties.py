@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rota.core.timing_wheel import TimingWheel
+from rota.engine.scheduling.agenda import TimingWheel
 
 
 @dataclass

@@ -7,8 +7,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.property.time import shapes
 
-from rota.core.time.backlog import COUNTED_TICKS_MAX, ScheduleProgress
-from rota.core.time.misfire import MisfireOutcome, MisfireReason, decide_catch_up
+from rota.core.time.misfire import (
+    COUNTED_TICKS_MAX,
+    MisfireOutcome,
+    MisfireReason,
+    ScheduleProgress,
+    decide_catch_up,
+)
 from rota.core.time.planning import plan_ticks
 from rota.core.time.policies import CatchUp, MisfireCause
 from rota.core.time.schedule import SEARCH_HORIZON, next_nominal_tick

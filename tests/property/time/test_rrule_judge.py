@@ -26,7 +26,7 @@ from rota.core.time.rrule import Rrule
 from rota.core.time.rrule.search import find_next_local
 from rota.core.time.schedule import SEARCH_HORIZON
 from rota.core.time.tick import DstGap, DstOverlap
-from rota.core.time.wall_clock import from_wall_seconds, to_wall_seconds
+from rota.core.time.zones import from_wall_seconds, to_wall_seconds
 
 UTC_ZONE = zones.get_zone("UTC")
 COUNT = 8

@@ -6,8 +6,7 @@ from uuid import UUID
 
 from starlette.types import Message, Receive, Scope, Send
 
-from rota.api.app import respond_overloaded
-from rota.api.middleware import REQUESTS_MAX, ApiMiddleware
+from rota.api.app import REQUESTS_MAX, ApiMiddleware, respond_overloaded
 
 SCOPE: dict[str, Any] = {
     "type": "http",

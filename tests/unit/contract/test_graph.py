@@ -16,8 +16,7 @@ from rota.core.graphs import (
     to_graph_json,
     to_plain_graph,
 )
-from rota.core.policy import Policy
-from rota.core.retry import DelayGrowth, RetryPolicy
+from rota.core.policy import DelayGrowth, Policy, RetryPolicy
 
 NIGHTLY: dict[str, Any] = {
     "steps": [

@@ -17,8 +17,8 @@ from rota.core.ids import (
     find_first_id,
     read_id_time,
 )
+from rota.core.lanes import compute_rank, parse_priority
 from rota.core.limits import GateLimits, RateLimit, admit_starts
-from rota.core.priority import compute_rank, parse_priority
 
 NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
 JOB = UUID("0198c0de-0000-7000-8000-000000000001")

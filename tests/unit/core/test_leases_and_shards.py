@@ -9,11 +9,14 @@ from tests.support.leases import SHARD_LEASE
 from rota.core.errors import InvalidInput
 from rota.core.lease import (
     SESSION_LEASE,
+    SHARD_COUNT,
     Lease,
     compute_next_renewal,
+    compute_shard,
+    compute_share,
     may_act,
+    plan_shards,
 )
-from rota.core.shard import SHARD_COUNT, compute_shard, compute_share, plan_shards
 
 
 @pytest.mark.parametrize("lease", [SHARD_LEASE, SESSION_LEASE])

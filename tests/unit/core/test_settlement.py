@@ -17,7 +17,7 @@ from rota.core.outcome import (
     Succeeded,
     WorkerLost,
 )
-from rota.core.retry import (
+from rota.core.policy import (
     DelayGrowth,
     RetryJitter,
     RetryPolicy,

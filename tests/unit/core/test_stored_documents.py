@@ -20,8 +20,7 @@ from rota.contract.schedule_fields import RULE_FIELDS
 from rota.core.errors import InvalidInput, InvalidSchedule, NewerDocument
 from rota.core.outcome import Guarantee
 from rota.core.overlap import Overlap
-from rota.core.policy import DEFAULT_POLICY
-from rota.core.retry import DelayGrowth, RetryJitter
+from rota.core.policy import DEFAULT_POLICY, DelayGrowth, RetryJitter
 from rota.core.stored_documents import check_known, create_unknown_member
 from rota.core.time.policies import CatchUp
 

@@ -1,6 +1,6 @@
 """The timing wheel gives back what was put in, at its time and in order (P2)."""
 
-from rota.core.timing_wheel import TimingWheel
+from rota.engine.scheduling.agenda import TimingWheel
 
 NOON = 17_000_000_000_000
 

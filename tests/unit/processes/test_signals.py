@@ -13,7 +13,7 @@ from rota.engine.graphs.advancer import GraphAdvancer
 from rota.engine.scheduling.tick_reader import TickReader
 from rota.processes.scheduler import SchedulerSignals
 from rota.processes.worker import WorkerSignals
-from rota.runtime.pulse import Pulse
+from rota.runtime.service import Pulse
 from rota.store import hints
 
 

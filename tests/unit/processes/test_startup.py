@@ -14,7 +14,7 @@ from rota.config.declarations import FOREVER
 from rota.core.errors import StoreRefused, StoreUnavailable
 from rota.processes.startup import DatabaseWait, StoppedAtStart
 from rota.runtime.events import DatabaseReached, WaitingForDatabase
-from rota.runtime.stop import Halt
+from rota.runtime.service import Halt
 
 
 class Away:

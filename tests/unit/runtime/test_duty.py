@@ -10,9 +10,7 @@ from tests.support.moved_clock import MovedClock
 
 from rota.core.errors import StoreUnavailable
 from rota.runtime.events import DatabaseLost, DatabaseRecovered
-from rota.runtime.pulse import Pulse
-from rota.runtime.service import Duty, ServiceContext
-from rota.runtime.stop import Halt
+from rota.runtime.service import Duty, Halt, Pulse, ServiceContext
 
 SECOND = timedelta(seconds=1)
 

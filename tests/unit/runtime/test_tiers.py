@@ -9,11 +9,9 @@ import pytest
 from tests.support.moved_clock import MovedClock
 
 from rota.core.errors import LeaseLost
-from rota.runtime import tiers
+from rota.runtime import service
 from rota.runtime.events import ProcessDraining, ServiceCancelled, ServiceFailed
-from rota.runtime.service import ServiceContext
-from rota.runtime.stop import Halt, Stop
-from rota.runtime.tiers import ProcessEnding, Tier, run_tiers
+from rota.runtime.service import Halt, ProcessEnding, ServiceContext, Stop, Tier, run_tiers
 from rota.runtime.watchdog import Watchdog
 
 GRACE = timedelta(seconds=10)
@@ -267,7 +265,7 @@ async def test_cancelling_the_caller_during_the_drain_ends_it(
 async def test_a_service_that_ignores_its_cancellation_meets_the_watchdog(
     clock: MovedClock, heard: list[object], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(tiers, "DRAIN_MARGIN", timedelta(milliseconds=50))
+    monkeypatch.setattr(service, "DRAIN_MARGIN", timedelta(milliseconds=50))
     loop, released, codes = asyncio.get_running_loop(), asyncio.Event(), list[int]()
 
     def end(code: int) -> None:

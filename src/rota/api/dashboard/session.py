@@ -16,9 +16,8 @@ from starlette.responses import Response
 from rota.api.admission import BeforeLookup
 from rota.api.dashboard import logins as cookies
 from rota.api.dashboard.logins import Logins
-from rota.api.pipeline import RequestPipeline
+from rota.api.pipeline import RequestPipeline, decode_body, read_body
 from rota.api.problems import ProblemError
-from rota.api.request_decoding import decode_body, read_body
 from rota.api.schemas.field_types import format_optional_time
 from rota.core.access import ROLE_PERMISSIONS, Permission, Principal
 from rota.core.errors import Unauthenticated

@@ -18,7 +18,10 @@ from rota.api.operations import operation
 from rota.api.paging import ListPage
 from rota.api.resources.endpoint_steps import parse_instant, write_audit_entry
 from rota.api.resources.runs import build_filter, reply_run_page
-from rota.api.schemas.dead_letters import (
+from rota.api.schemas.field_types import format_time
+from rota.api.schemas.runs import (
+    BulkActionResult,
+    BulkDraft,
     DeadGroupDetail,
     DeadGroupJob,
     DeadGroupQuery,
@@ -26,11 +29,6 @@ from rota.api.schemas.dead_letters import (
     DeadGroupsQuery,
     DeadGroupView,
     DeadLettersQuery,
-)
-from rota.api.schemas.field_types import format_time
-from rota.api.schemas.runs import (
-    BulkActionResult,
-    BulkDraft,
     EditManyDraft,
     ReplayManyDraft,
     RunView,
@@ -42,8 +40,8 @@ from rota.core.errors import InvalidInput, NotFound
 from rota.core.time.schedule import MICROSECOND
 from rota.engine.submission import requeue
 from rota.engine.submission.requeue import REQUEUE_AT_ONCE, RequeuePace
-from rota.store import dead_letters, hints, run_views
-from rota.store.dead_letters import DeadGroup
+from rota.store import hints, run_views
+from rota.store.run_views import DeadGroup
 
 # The default period of groups.
 DEFAULT_GROUP_RANGE: Final = timedelta(days=30)
@@ -83,7 +81,7 @@ async def list_dead_letters(call: Call) -> Reply:
 async def list_dead_groups(call: Call) -> Reply:
     """List dead letters grouped by task and error, most recent first."""
     which, span = build_group_filter(call, kind=call.query.kind)
-    found = await dead_letters.list_groups(
+    found = await run_views.list_groups(
         call.conn, which, tenant_id=call.tenant_id, limit=call.query.limit
     )
     return Reply(
@@ -108,7 +106,7 @@ async def get_dead_group(call: Call) -> Reply:
     """Get a group of dead letters with its newest run."""
     kind, fingerprint = call.params["kind"], call.params["fingerprint"]
     which, span = build_group_filter(call, kind=kind, fingerprint=fingerprint)
-    group = await dead_letters.get_group(call.conn, which, tenant_id=call.tenant_id)
+    group = await run_views.get_group(call.conn, which, tenant_id=call.tenant_id)
     sample = None
     if group is not None:
         sample = await run_views.get_run(

@@ -14,8 +14,8 @@ from rota.api.call import Call, Reply
 from rota.api.commit_batching import NotBatchable
 from rota.api.operations import operation
 from rota.api.paging import ListPage, read_cursor, write_cursor
+from rota.api.pipeline import decode_body
 from rota.api.problems import ProblemError
-from rota.api.request_decoding import decode_body
 from rota.api.resources.endpoint_steps import parse_instant, write_audit_entry
 from rota.api.schemas.events import (
     EventReceipt,

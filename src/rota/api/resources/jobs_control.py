@@ -17,8 +17,8 @@ from rota.api.schemas.jobs import (
 from rota.api.schemas.runs import RunsOfJobQuery, RunView
 from rota.core.access import Permission
 from rota.core.aliases import RUN_STATUSES, resolve_statuses
+from rota.core.lanes import parse_priority
 from rota.core.overlap import Overlap
-from rota.core.priority import parse_priority
 from rota.core.states import RunState
 from rota.core.submissions import RunSpec
 from rota.core.time.policies import CatchUp

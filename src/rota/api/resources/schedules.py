@@ -13,7 +13,7 @@ from rota.contract.schedule import read_schedule, write_schedule
 from rota.core.access import Permission
 from rota.core.backfills import BackfillOrder, BackfillSelection
 from rota.core.errors import InvalidInput
-from rota.core.priority import parse_priority
+from rota.core.lanes import parse_priority
 from rota.core.submissions import prefix_errors
 from rota.core.time import durations, preview, zones
 from rota.core.time.budget import PREVIEW_STEPS_MAX, Check, SearchBudget

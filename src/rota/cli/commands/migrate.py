@@ -19,7 +19,7 @@ from rota.processes.database import open_database
 from rota.processes.process import build_log
 from rota.processes.startup import DatabaseWait
 from rota.runtime.clock import SystemClock
-from rota.runtime.stop import Halt
+from rota.runtime.service import Halt
 from rota.store.pool import open_connection
 from rota.store.roles import ROLES_SQL, grant_roles
 

@@ -24,9 +24,8 @@ from rota.store.driver import Connection
 from rota.store.embedded.endpoint import read_endpoint
 from rota.store.embedded.home import EmbeddedHome
 from rota.store.metrics_queries import ClusterMetrics, TableSize
-from rota.store.pool import DatabaseAccess, open_connection
+from rota.store.pool import DatabaseAccess, check_server, open_connection, read_database_time
 from rota.store.schema_migration import is_schema_current
-from rota.store.server_check import check_server, read_database_time
 
 USED_CONNECTIONS_WARNING: Final = 0.8
 MIGRATE_REMEDY: Final = "run `rota migrate`"

@@ -23,8 +23,14 @@ from rota.core.time.rrule import Rrule, RrulePart
 from rota.core.time.rrule.days import EPOCH_DAY, iterate_days
 from rota.core.time.rrule.search import iterate_times
 from rota.core.time.tick import DstGap, DstOverlap
-from rota.core.time.wall_clock import from_wall_seconds, to_wall_seconds
-from rota.core.time.zones import EPOCH, EPOCH_LOCAL, SECOND, span_at
+from rota.core.time.zones import (
+    EPOCH,
+    EPOCH_LOCAL,
+    SECOND,
+    from_wall_seconds,
+    span_at,
+    to_wall_seconds,
+)
 
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)

@@ -3,7 +3,7 @@
 A clock change does not move the ticks of a rule that follows elapsed time. A rule that runs in
 every hour is not affected. A rule with some hours only (`*/20 2 * * *`) loses its times in the hour
 that the clock jumps over, and runs twice in the hour that occurs twice. Ticks of wall-clock rules
-carry a note instead (wall_clock.py).
+carry a note instead (zones.py).
 """
 
 from collections.abc import Iterator

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from rota.core.time import planning
-from rota.core.time.backlog import ScheduleProgress
 from rota.core.time.calendars import Calendar
 from rota.core.time.misfire import (
     CatchUpDecision,
     MisfireOutcome,
     MisfireReason,
     MisfireRecord,
+    ScheduleProgress,
     decide_catch_up,
 )
 from rota.core.time.planning import PlannedTick

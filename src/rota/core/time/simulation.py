@@ -13,7 +13,6 @@ from enum import StrEnum
 
 from rota.core.errors import InvalidInput, InvalidSchedule
 from rota.core.time import durations, moments, planning
-from rota.core.time.backlog import ScheduleProgress
 from rota.core.time.calendars import Calendar
 from rota.core.time.clock_changes import (
     ChangedTimes,
@@ -22,7 +21,7 @@ from rota.core.time.clock_changes import (
     find_clock_changes,
     runs_in_some_hours,
 )
-from rota.core.time.misfire import MisfireRecord, decide_catch_up
+from rota.core.time.misfire import MisfireRecord, ScheduleProgress, decide_catch_up
 from rota.core.time.planning import NO_CALENDARS, PlannedTick
 from rota.core.time.schedule import MICROSECOND, Schedule
 from rota.core.time.tick import DstGap, Tick

@@ -8,7 +8,7 @@ the same, whether a job fires in it once or three thousand times.
 - A cron expression has the same pattern on every day that it names: the count before a time of day
   is a lookup in this pattern, plus the count for all earlier days. Between two changes of a zone's
   offset, local time runs like elapsed time, so the pattern applies to each such stretch. A clock
-  change affects ticks as in wall_clock.py; a test compares the two.
+  change affects ticks as in zones.py; a test compares the two.
 
 Instants are integer microseconds since 1970 (UTC) here, which are exact and fast.
 """
@@ -22,12 +22,18 @@ from typing import Final, Protocol
 from zoneinfo import ZoneInfo
 
 from rota.core.time.cron import Cron
-from rota.core.time.cron.days import month_shape
+from rota.core.time.cron.fields import month_shape
 from rota.core.time.cron.search import find_next_local
 from rota.core.time.interval import EPOCH, Every
 from rota.core.time.tick import DstGap, DstOverlap
-from rota.core.time.wall_clock import ELAPSED_TIME_RULES, DstRules
-from rota.core.time.zones import DAY_S, EPOCH_ORDINAL, OffsetSpan, span_at
+from rota.core.time.zones import (
+    DAY_S,
+    ELAPSED_TIME_RULES,
+    EPOCH_ORDINAL,
+    DstRules,
+    OffsetSpan,
+    span_at,
+)
 
 MICROSECOND: Final = timedelta(microseconds=1)
 SECOND_US: Final = 1_000_000

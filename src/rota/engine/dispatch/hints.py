@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from rota.runtime.pulse import Pulse
+from rota.runtime.service import Pulse
 from rota.store import hints
 from rota.store.driver import Connection
 from rota.store.pool import DedicatedConnection

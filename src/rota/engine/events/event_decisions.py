@@ -39,7 +39,7 @@ from rota.store import tenants
 from rota.store.driver import Connection
 from rota.store.events import BatchKey
 from rota.store.jobs import SkippedRun, StoredJob
-from rota.store.server_check import read_database_time
+from rota.store.pool import read_database_time
 
 # Seconds. Waiting runs decrease over time at an unknown rate.
 RETRY_AFTER_S: Final = 5.0

@@ -10,7 +10,7 @@ from typing import Final
 
 from rota.store import events
 from rota.store.driver import ConnectionSource
-from rota.store.server_check import read_database_time
+from rota.store.pool import read_database_time
 
 PRUNE_BATCH_MAX: Final = 5_000
 PRUNE_INTERVAL_S: Final = 60.0

@@ -34,12 +34,11 @@ from rota.core.log_events import Emit, EventsIngested, MessageSkipped, SourceAcq
 from rota.core.source import POSITION_BYTES_MAX, Batch, Message, Source
 from rota.engine.events.ingestion import ingest_events
 from rota.runtime.backoff import Backoff
-from rota.runtime.service import Duty
-from rota.runtime.stop import Halt
+from rota.runtime.service import Duty, Halt
 from rota.store import event_sources, hints, interning
 from rota.store.driver import ConnectionSource as Connections
 from rota.store.event_sources import SourceLease, SourceProgress, SourceReaderId
-from rota.store.server_check import read_database_time
+from rota.store.pool import read_database_time
 from rota.store.transaction import transaction
 
 # Long enough to ingest a batch while the database is slow. A process that stops releases its lease.

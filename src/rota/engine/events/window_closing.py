@@ -19,7 +19,7 @@ from rota.store import events, jobs
 from rota.store.driver import Connection, ConnectionSource
 from rota.store.events import DueBatch, to_batch
 from rota.store.jobs import StoredJob
-from rota.store.server_check import read_database_time
+from rota.store.pool import read_database_time
 from rota.store.transaction import transaction
 
 CLOSE_BATCH_MAX: Final = 100

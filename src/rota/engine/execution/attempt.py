@@ -15,12 +15,12 @@ from uuid import UUID
 
 import msgspec
 
-from rota.core.attempt import StopReason
 from rota.core.errors import InvalidInput
 from rota.core.executor import Executor, MapMember, Stream
 from rota.core.outcome import Outcome
 from rota.core.policy import Policy
 from rota.core.secret_references import REFERENCE_START, insert_secrets
+from rota.core.settlement import StopReason
 from rota.core.tenancy import DEFAULT_TENANT
 from rota.store.live_runs import ClaimedRun
 from rota.store.logs import ATTEMPT_LOG_MAX_BYTES, LOG_TRUNCATED_LINE

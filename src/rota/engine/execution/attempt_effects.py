@@ -20,8 +20,7 @@ from rota.core.maps import MEMBER_BATCH_MAX, MEMBERS_MAX, UNFINISHED_MEMBERS_MAX
 from rota.core.outcome import Failed, Succeeded
 from rota.core.states import RunState
 from rota.engine.execution.attempt import Attempt
-from rota.engine.execution.outcomes import encode_outcome, replace_nul
-from rota.engine.execution.pipeline import wait_until
+from rota.engine.execution.pipeline import encode_outcome, replace_nul, wait_until
 from rota.store import checkpoints, encrypted_secrets, graph_maps, graph_views, live_runs
 from rota.store.driver import Connection, Pool
 from rota.store.graph_maps import AttemptFence, MapSourceRow

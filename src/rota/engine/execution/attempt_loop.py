@@ -13,12 +13,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from rota.core.attempt import EndedAttempt, StopReason
 from rota.core.executor import Executor
 from rota.core.outcome import Outcome
+from rota.core.settlement import EndedAttempt, StopReason
 from rota.engine.execution.attempt import Attempt
-from rota.engine.execution.outcomes import build_stopped_outcome
-from rota.engine.execution.pipeline import AttemptPipeline
+from rota.engine.execution.pipeline import AttemptPipeline, build_stopped_outcome
 
 SWEEP_INTERVAL_S: Final = 0.1
 # Seconds that cancelled tasks have to end when the loop is closed.

@@ -25,7 +25,7 @@ from rota.core.errors import StoreUnavailable
 from rota.core.lease import LeaseValidity, compute_next_renewal
 from rota.core.log_events import Emit, LeaseOverrun, WorkerIsolated
 from rota.runtime import child_groups
-from rota.runtime.stop import Halt
+from rota.runtime.service import Halt
 from rota.store import sessions
 from rota.store.pool import DatabaseAccess, DedicatedConnection
 from rota.store.sessions import HeartbeatResponse

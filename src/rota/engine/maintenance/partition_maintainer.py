@@ -12,7 +12,7 @@ from typing import Final
 from rota.store import partitions
 from rota.store.driver import Connection, Pool
 from rota.store.partitions import DAILY_TABLES, EVENT_TABLES
-from rota.store.server_check import read_database_time
+from rota.store.pool import read_database_time
 
 PARTITION_CHECK_INTERVAL: Final = timedelta(hours=1)
 # Rows deleted from the default partition in one batch: about ten milliseconds, to block no one.

@@ -19,7 +19,7 @@ from rota.core.states import FINAL_STATES
 from rota.store import live_runs, sessions
 from rota.store.driver import ConnectionSource
 from rota.store.live_runs import RunMove
-from rota.store.server_check import read_database_time
+from rota.store.pool import read_database_time
 from rota.store.sessions import ExpiredSession
 
 RESCUE_BATCH_MAX: Final = 500

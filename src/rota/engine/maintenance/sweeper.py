@@ -11,7 +11,7 @@ from typing import Final
 
 from rota.store import retention
 from rota.store.driver import ConnectionSource
-from rota.store.server_check import read_database_time
+from rota.store.pool import read_database_time
 
 BATCH_MAX: Final = 500
 INTERVAL_S: Final = 60.0

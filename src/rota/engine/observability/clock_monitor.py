@@ -26,7 +26,7 @@ from rota.core.errors import StoreUnavailable
 from rota.core.log_events import ClockCorrected, ClockMeasured, ClockSkewed, Emit
 from rota.runtime.database_clock import DatabaseClock
 from rota.store.driver import Connection, ConnectionSource
-from rota.store.server_check import read_database_time
+from rota.store.pool import read_database_time
 
 MEASURE_INTERVAL_S: Final = 1.0
 WARNING_INTERVAL_S: Final = 300.0

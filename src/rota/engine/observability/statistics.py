@@ -24,7 +24,7 @@ from rota.core.states import DEAD_LETTER_STATES, RunState
 from rota.store import metrics_queries
 from rota.store.driver import Connection
 from rota.store.metrics_queries import EndedBucket, LagAndDuration, QueueDepth, TimeSlice
-from rota.store.server_check import read_database_time
+from rota.store.pool import read_database_time
 
 # Runs that one window reads without sampling: about 40 ms.
 EXACT_WINDOW_RUNS_MAX: Final = 32_000

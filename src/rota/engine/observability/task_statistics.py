@@ -31,8 +31,8 @@ from rota.store.cluster_views import WorkerRow
 from rota.store.driver import Connection
 from rota.store.job_views import JobFilter, JobRow
 from rota.store.metrics_queries import TimeSlice
+from rota.store.pool import read_database_time
 from rota.store.run_views import RunListFilter, RunRow
-from rota.store.server_check import read_database_time
 from rota.store.tasks import EndedCount, LiveCount, TaskEnding, TaskRow
 
 # Runs of all kinds that one window reads: about 150 ms.

@@ -21,7 +21,7 @@ from rota.engine.observability.statistics import Overview
 from rota.store import metrics_queries
 from rota.store.driver import Connection
 from rota.store.metrics_queries import QueueDepth
-from rota.store.server_check import read_database_time
+from rota.store.pool import read_database_time
 
 RECENT_WINDOW: Final = timedelta(minutes=5)
 

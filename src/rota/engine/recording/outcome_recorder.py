@@ -18,7 +18,6 @@ from uuid import UUID
 
 import msgspec
 
-from rota.core.attempt import EndedAttempt
 from rota.core.errors import StoreFailed, StoreUnavailable
 from rota.core.log_events import AttemptFailed, AttemptsEnded, Emit, ResultsDiscarded, RunSetAside
 from rota.core.outcome import (
@@ -32,11 +31,10 @@ from rota.core.outcome import (
     Succeeded,
     TurnedAway,
 )
-from rota.core.settlement import AttemptedRun, Settlement, settle_run
+from rota.core.settlement import AttemptedRun, EndedAttempt, Settlement, settle_run
 from rota.core.states import RunState
 from rota.runtime.clock import AlarmClock
-from rota.runtime.service import Duty
-from rota.runtime.stop import Halt
+from rota.runtime.service import Duty, Halt
 from rota.store import checkpoints, graphs, live_runs, logs
 from rota.store.checkpoints import RunProgress
 from rota.store.driver import Connection, ConnectionSource

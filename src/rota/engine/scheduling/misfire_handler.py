@@ -20,10 +20,10 @@ from rota.core.errors import IllegalMove, NewerDocument, StoreFailed
 from rota.core.log_events import Emit, TicksCaughtUp, TicksRejected
 from rota.core.submissions import encode_canonical
 from rota.core.time import planning
-from rota.core.time.backlog import ScheduleProgress
 from rota.core.time.calendars import Calendar
 from rota.core.time.misfire import (
     MisfireRecord,
+    ScheduleProgress,
     build_history_row,
     decide_catch_up,
     decide_single_tick,

@@ -2,7 +2,7 @@
 
 A duty. Each pass renews the session and the shards, reads which schedulers are alive, releases the
 shards above this scheduler's share and takes free ones up to it. There is no leader: every
-scheduler computes the same plan from the same rows (core/shard.py), and a lease prevents two
+scheduler computes the same plan from the same rows (core/lease.py), and a lease prevents two
 schedulers from holding one shard.
 
 The session lives as long as a shard's lease. If it lived longer, a dead scheduler would still count
@@ -22,18 +22,15 @@ from uuid import UUID
 
 from rota.core.clock import CLOCK_OFFSET_LIMIT, ClockSource, compute_clock_offset
 from rota.core.errors import LeaseLost, StoreUnavailable
-from rota.core.lease import Lease, compute_next_renewal, may_act
+from rota.core.lease import Lease, compute_next_renewal, compute_share, may_act, plan_shards
 from rota.core.log_events import Emit, SessionOpened, ShardsMoved
-from rota.core.shard import compute_share, plan_shards
 from rota.runtime.clock_offset import ClockOffset
-from rota.runtime.service import Duty
-from rota.runtime.stop import Halt
-from rota.store import sessions, shards
+from rota.runtime.service import Duty, Halt
+from rota.store import sessions
 from rota.store.cursors import ShardOwnership
 from rota.store.driver import Connection, ConnectionSource
-from rota.store.server_check import read_database_time
-from rota.store.sessions import NewSession, SessionRole
-from rota.store.shards import Shard
+from rota.store.pool import read_database_time
+from rota.store.sessions import NewSession, SessionRole, Shard
 
 NO_OWNER: Final = UUID(int=0)
 # Rest while others still hold shards above their share; they release them at their next pass.
@@ -139,21 +136,23 @@ class ShardLeaser:
         """Renew, release and take shards; return how long nothing can change."""
         me, ttl = self._session, self.held_shards.lease.ttl
         before = set(self.held_shards.epochs)
-        kept = await shards.renew_shards(conn, owner=me, shards=list(before), ttl=ttl)
+        kept = await sessions.renew_shards(conn, owner=me, shards=list(before), ttl=ttl)
         live = [
             s.id
             for s in await sessions.read_live_sessions(conn, SessionRole.SCHEDULER)
             if not s.draining
         ]
-        rows = await shards.read_shards(conn)
+        rows = await sessions.read_shards(conn)
         plan = plan_shards(me, live=live, owners={row.id: row.owner for row in rows})
         released = frozenset(plan.release)
         # Stop acting on them before releasing them.
         self.held_shards.drop_shards(released)
         if released:
-            await shards.release_shards(conn, owner=me, shards=plan.release)
+            await sessions.release_shards(conn, owner=me, shards=plan.release)
         taken = (
-            await shards.hold_shards(conn, owner=me, shards=plan.take, ttl=ttl) if plan.take else {}
+            await sessions.hold_shards(conn, owner=me, shards=plan.take, ttl=ttl)
+            if plan.take
+            else {}
         )
         epochs = {s: e for s, e in kept.items() if s not in released} | taken
         self.held_shards.confirm(ShardOwnership(owner=me, epochs=epochs), sent=sent)
@@ -195,7 +194,7 @@ class ShardLeaser:
         me, held = self._session, self._forget()
         if me == NO_OWNER:
             return
-        await shards.release_shards(conn, owner=me, shards=held)
+        await sessions.release_shards(conn, owner=me, shards=held)
         await sessions.close_session(conn, me)
         if held:
             self.emit(ShardsMoved(taken=0, released=len(held), lost=0, held=0))

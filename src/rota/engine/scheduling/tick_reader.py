@@ -37,11 +37,11 @@ from rota.engine.scheduling.schedule_cache import (
 )
 from rota.engine.scheduling.shard_leaser import HeldShards
 from rota.runtime.clock_offset import ClockOffset
-from rota.runtime.pulse import Pulse
+from rota.runtime.service import Pulse
 from rota.store import cursors, interning, submissions
 from rota.store.cursors import BEFORE_ALL_TICKS, DueTick
 from rota.store.driver import Connection, ConnectionSource
-from rota.store.server_check import read_database_time
+from rota.store.pool import read_database_time
 from rota.store.submissions import DueShard
 
 READ_BATCH_MAX: Final = 20_000

@@ -21,10 +21,10 @@ from rota.core.event_rules.payloads import check_template
 from rota.core.gates import build_gate_keys
 from rota.core.guarantees import ExactlyOnceRequest
 from rota.core.ids import rebuild_id
+from rota.core.lanes import parse_priority
 from rota.core.limits import JobLimit
 from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.policy import Policy
-from rota.core.priority import parse_priority
 from rota.core.secret_references import REFERENCE_START, encode_payload
 from rota.core.submissions import (
     JobSpec,

@@ -14,8 +14,7 @@ from rota.core.errors import InvalidInput, LeaseLost
 from rota.core.executor import Stream
 from rota.core.outcome import Guarantee
 from rota.core.overlap import Overlap
-from rota.core.policy import Policy
-from rota.core.retry import RetryPolicy
+from rota.core.policy import Policy, RetryPolicy
 from rota.core.states import RunState
 from rota.core.submissions import JobSpec, RunSpec, encode_canonical
 from rota.core.tenancy import ServedTenants

@@ -18,10 +18,10 @@ from uuid import UUID
 from rota.contract.job import DETAIL_COLUMNS
 from rota.contract.schedule import read_schedule, write_schedule
 from rota.core.errors import IllegalMove, InvalidInput, InvalidSchedule, VersionChanged
+from rota.core.lanes import parse_priority
 from rota.core.limits import JobLimit
 from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.policy import Policy
-from rota.core.priority import parse_priority
 from rota.core.secret_references import encode_payload
 from rota.core.states import HELD_JOB_STATES, JobEvent, JobState, advance_job
 from rota.core.submissions import (

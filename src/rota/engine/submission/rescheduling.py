@@ -31,7 +31,7 @@ from rota.store import calendars, cursors, interning, jobs
 from rota.store.cursors import CursorPosition, NewCursorPosition
 from rota.store.driver import Connection
 from rota.store.jobs import JobCursor, StoredJob
-from rota.store.server_check import read_database_time
+from rota.store.pool import read_database_time
 from rota.store.transaction import transaction
 
 FOLLOWERS_MAX: Final = 1_000

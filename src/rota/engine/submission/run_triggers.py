@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from rota.core.errors import InvalidInput, NotFound
+from rota.core.lanes import parse_priority
 from rota.core.limits import JobLimit
 from rota.core.overlap import SEQUENTIAL_OVERLAPS, Overlap
-from rota.core.priority import parse_priority
 from rota.core.secret_references import encode_payload
 from rota.core.submissions import RunSpec, prefix_errors
 from rota.engine.submission.drafts import build_gates

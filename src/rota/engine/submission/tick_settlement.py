@@ -18,11 +18,10 @@ from rota.core.ids import EPOCH
 from rota.core.states import JobState
 from rota.core.submissions import encode_canonical
 from rota.core.time import misfire, moments, planning
-from rota.core.time.backlog import ScheduleProgress
 from rota.core.time.budget import CATCH_UP_STEPS_MAX, SearchBudget
 from rota.core.time.calendars import Calendar
 from rota.core.time.interval import EveryAfterEnd
-from rota.core.time.misfire import CatchUpDecision
+from rota.core.time.misfire import CatchUpDecision, ScheduleProgress
 from rota.core.time.past_ticks import PastTicks
 from rota.core.time.pause_segments import PauseSegment, Resumption, decide_pause_segments
 from rota.core.time.policies import CatchUp, MisfireCause

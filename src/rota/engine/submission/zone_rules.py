@@ -26,7 +26,7 @@ from rota.store import calendars, cursors, hints, jobs, tzdata
 from rota.store.cursors import CursorPosition
 from rota.store.driver import Connection, ConnectionSource
 from rota.store.jobs import StoredJob
-from rota.store.server_check import read_database_time
+from rota.store.pool import read_database_time
 from rota.store.transaction import transaction
 from rota.store.tzdata import CursorMove, TzdataState
 

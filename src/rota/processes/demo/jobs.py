@@ -8,15 +8,14 @@ from uuid import UUID
 
 from rota.core.limits import JobLimit
 from rota.core.overlap import Overlap
-from rota.core.policy import Policy
-from rota.core.retry import RetryPolicy
+from rota.core.policy import Policy, RetryPolicy
 from rota.core.states import RunState
 from rota.core.submissions import JobSpec
 from rota.engine.submission.job_submission import submit_jobs
 from rota.store.driver import Connection, ConnectionSource
 from rota.store.jobs import find_job_ids
+from rota.store.pool import read_database_time
 from rota.store.run_views import EndedRunSummary, read_latest_endings
-from rota.store.server_check import read_database_time
 
 # The tenant `default`, which always exists.
 DEFAULT_TENANT_ID: Final = 1

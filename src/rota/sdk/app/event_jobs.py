@@ -15,7 +15,7 @@ from rota.contract.trigger import read_trigger
 from rota.core.errors import InvalidInput
 from rota.core.event_rules.payloads import PLACEHOLDER_KEY, check_template, has_single_event
 from rota.core.submissions import encode_json
-from rota.sdk.app.arguments import Arguments
+from rota.sdk.app.handlers import Arguments
 
 Duration = str | timedelta
 EVENT_FIELD: Final = "event"

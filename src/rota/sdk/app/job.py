@@ -28,10 +28,9 @@ from rota.core.errors import InvalidInput
 from rota.core.submissions import prefix_errors
 from rota.core.time import moments
 from rota.sdk.app import declaration, event_jobs
-from rota.sdk.app.arguments import Arguments
 from rota.sdk.app.contexts import Context, SyncContext
 from rota.sdk.app.declaration import DeclarationOptions, JobDeclaration, SubmissionOptions
-from rota.sdk.app.handlers import HandlerFunction, build_handler
+from rota.sdk.app.handlers import Arguments, HandlerFunction, build_handler
 from rota.sdk.app.sender import JobReceipt
 from rota.sdk.app.submission import Submission
 from rota.sdk.graph.current import CURRENT_BUILDER, require_builder

@@ -15,8 +15,8 @@ from rota.core.graphs.graph import GRAPH_KIND
 from rota.core.submissions import check_name, prefix_errors
 from rota.core.time import moments
 from rota.sdk.app import declaration
-from rota.sdk.app.arguments import Arguments
 from rota.sdk.app.declaration import DeclarationOptions, JobDeclaration
+from rota.sdk.app.handlers import Arguments
 from rota.sdk.app.job import Job
 from rota.sdk.app.submission import Submission
 from rota.sdk.graph.builder import GRAPH_INPUT, GraphBuilder, build_graph

@@ -19,21 +19,17 @@ from typing import Any, Final, cast
 
 from rota.contract.policy import read_policy
 from rota.core import policy as policies
-from rota.core.attempt import StopReason
 from rota.core.errors import InvalidInput
 from rota.core.executor import Fail, MapMember
 from rota.core.outcome import Failed, Guarantee, Outcome, Succeeded
-from rota.core.policy import Policy
-from rota.core.retry import RetryPolicy
-from rota.core.settlement import AttemptedRun, settle_run
+from rota.core.policy import Policy, RetryPolicy
+from rota.core.settlement import AttemptedRun, StopReason, settle_run
 from rota.core.states import RunState
 from rota.core.time import durations
 from rota.engine.execution.attempt import Attempt
-from rota.engine.execution.outcomes import encode_outcome
-from rota.engine.execution.pipeline import AttemptPipeline
+from rota.engine.execution.pipeline import AttemptPipeline, encode_outcome
 from rota.executors.python import Handlers, PythonExecutor
-from rota.sdk.app.arguments import Arguments
-from rota.sdk.app.handlers import build_handler
+from rota.sdk.app.handlers import Arguments, build_handler
 from rota.sdk.app.job import Job
 from rota.sdk.testing.clock import Clock
 from rota.sdk.testing.context import RecordingContext

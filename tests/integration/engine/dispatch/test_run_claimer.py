@@ -10,7 +10,7 @@ from tests.support.standing import Standing, WorldClock
 from tests.support.world import ALWAYS_SEEN, World
 
 from rota.core.limits import GateLimits
-from rota.engine.dispatch.limited_claims import LimitedClaims
+from rota.engine.dispatch.guarded_claims import LimitedClaims
 from rota.engine.dispatch.run_claimer import (
     CLAIM_REST_MAX_S,
     CLAIM_REST_MIN_S,

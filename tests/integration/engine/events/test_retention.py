@@ -9,8 +9,7 @@ from rota.engine.events.ingestion import ingest_events
 from rota.engine.events.retention import EventKeyPruner
 from rota.engine.maintenance.partition_maintainer import PartitionMaintainer
 from rota.store import partitions
-from rota.store.pool import DatabaseAccess, open_pool
-from rota.store.server_check import read_database_time
+from rota.store.pool import DatabaseAccess, open_pool, read_database_time
 
 
 async def test_days_of_events_are_dropped_by_a_time_of_their_own(database: str) -> None:

@@ -16,8 +16,7 @@ from tests.support.shop import Shop, until
 from rota.config.settings import ApiSettings
 from rota.core.errors import InvalidInput
 from rota.core.executor import AttemptContext, Retry
-from rota.core.policy import Policy
-from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
+from rota.core.policy import DelayGrowth, Policy, RetryJitter, RetryPolicy
 from rota.core.states import RunState
 from rota.executors.http import HttpExecutor, TargetGuard
 from rota.executors.shell import ShellExecutor

@@ -12,8 +12,7 @@ from tests.support.shop import Shop, until
 import rota
 from rota.core.executor import AttemptContext, Fail
 from rota.core.outcome import Guarantee, Outcome, Succeeded
-from rota.core.policy import Policy
-from rota.core.retry import RetryPolicy
+from rota.core.policy import Policy, RetryPolicy
 from rota.core.states import RunState
 from rota.executors.python.contexts import BlockingContext
 from rota.store import kinds, live_runs

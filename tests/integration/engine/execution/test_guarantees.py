@@ -10,8 +10,7 @@ from tests.support.shop import CLOCK, QUICK, Shop, until
 
 from rota.core.executor import AttemptContext, Fail
 from rota.core.outcome import Guarantee
-from rota.core.policy import Policy
-from rota.core.retry import RetryPolicy
+from rota.core.policy import Policy, RetryPolicy
 from rota.core.states import RunState
 from rota.engine.maintenance.run_rescuer import RunExpirer
 from rota.store import live_runs

@@ -15,8 +15,7 @@ from tests.support.world import ALWAYS_SEEN
 from rota.core.executor import AttemptContext
 from rota.core.log_events import AttemptStuck, LoopBlocked
 from rota.core.outcome import Guarantee
-from rota.core.policy import Policy
-from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
+from rota.core.policy import DelayGrowth, Policy, RetryJitter, RetryPolicy
 from rota.core.states import RunState
 from rota.store import live_runs, sessions
 

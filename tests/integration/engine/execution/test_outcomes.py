@@ -12,8 +12,7 @@ from tests.support.shop import CLOCK, QUICK, Shop, until
 from rota.core.errors import InvalidInput
 from rota.core.executor import AttemptContext, Fail, Retry, Snooze, Stream
 from rota.core.outcome import Guarantee
-from rota.core.policy import Policy
-from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
+from rota.core.policy import DelayGrowth, Policy, RetryJitter, RetryPolicy
 from rota.core.states import RunState
 from rota.store import checkpoints, logs
 

@@ -16,8 +16,7 @@ from rota.config.settings import WorkerSettings
 from rota.core.executor import AttemptContext, Fail
 from rota.core.log_events import AttemptsEnded, TargetDown, TargetUp
 from rota.core.outcome import Guarantee
-from rota.core.policy import Policy
-from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
+from rota.core.policy import DelayGrowth, Policy, RetryJitter, RetryPolicy
 from rota.core.states import RunState
 from rota.engine.observability.explanations import Explanation, explain_run
 from rota.executors.http import HttpExecutor, TargetGuard

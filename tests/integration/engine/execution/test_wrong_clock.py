@@ -8,8 +8,7 @@ from tests.support.shop import Shop, until
 from tests.support.wrong_clock import WrongClock
 
 from rota.core.executor import AttemptContext, Retry
-from rota.core.policy import Policy
-from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
+from rota.core.policy import DelayGrowth, Policy, RetryJitter, RetryPolicy
 from rota.core.states import RunState
 
 HOUR = timedelta(hours=1)

@@ -11,8 +11,7 @@ from rota.engine.maintenance.partition_maintainer import (
 )
 from rota.store import partitions
 from rota.store.driver import Pool
-from rota.store.pool import DatabaseAccess, open_pool
-from rota.store.server_check import read_database_time
+from rota.store.pool import DatabaseAccess, open_pool, read_database_time
 
 
 async def today_of(pool: Pool) -> date:

@@ -15,7 +15,7 @@ from rota.core.states import JobState, RunState
 from rota.engine.observability.cluster_metrics import render_cluster, render_without_database
 from rota.engine.observability.meter import LABEL_VALUES_MAX, Meter
 from rota.engine.submission.job_changes import pause_job
-from rota.store import gates, interning, metrics_queries, sessions, shards
+from rota.store import gates, interning, metrics_queries, sessions
 from rota.store.sessions import NewSession, SessionRole
 
 S = RunState
@@ -67,7 +67,7 @@ async def test_workers_slots_and_shards_are_those_of_live_processes(world: World
     await world.claim(busy)
     first = await open_session(world, SessionRole.SCHEDULER, "s1")
     await open_session(world, SessionRole.SCHEDULER, "s2")
-    await shards.hold_shards(world.conn, owner=first, shards=range(100), ttl=timedelta(seconds=6))
+    await sessions.hold_shards(world.conn, owner=first, shards=range(100), ttl=timedelta(seconds=6))
 
     page = await render_cluster(world.conn)
     await world.advance(seconds=11)

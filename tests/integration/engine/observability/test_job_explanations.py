@@ -13,7 +13,7 @@ from rota.core.submissions import JobSpec
 from rota.engine.observability.explanations import Explanation, explain_job
 from rota.engine.submission.job_changes import delete_job, pause_job
 from rota.engine.submission.job_submission import define_jobs
-from rota.store import gates, jobs, shards
+from rota.store import gates, jobs, sessions
 from rota.store.sessions import SessionRole
 
 EVERY_MINUTE = {"every": "1m"}
@@ -111,10 +111,10 @@ async def test_a_shard_that_nobody_holds_is_named(world: World) -> None:
     shard = await world.conn.fetchval("select shard from rota.cursors")
     owner = await world.session(role=SessionRole.SCHEDULER)
     others = [each for each in range(128) if each != shard]
-    await shards.hold_shards(world.conn, owner=owner, shards=others, ttl=timedelta(seconds=6))
+    await sessions.hold_shards(world.conn, owner=owner, shards=others, ttl=timedelta(seconds=6))
 
     told = await why(world, job_id)
-    await shards.hold_shards(world.conn, owner=owner, shards=[shard], ttl=timedelta(seconds=6))
+    await sessions.hold_shards(world.conn, owner=owner, shards=[shard], ttl=timedelta(seconds=6))
     taken = await why(world, job_id)
     await world.advance(seconds=7)
     run_out = await why(world, job_id)

@@ -30,8 +30,7 @@ from rota.cli.doctor.collector import check_collector
 from rota.config.settings import Settings, TraceSettings
 from rota.core.errors import InvalidSetting
 from rota.core.executor import AttemptContext
-from rota.core.policy import Policy
-from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
+from rota.core.policy import DelayGrowth, Policy, RetryJitter, RetryPolicy
 from rota.core.states import RunState
 from rota.engine.observability.otel.collector import Collector
 from rota.engine.observability.otel.span_sender import SpanSender

@@ -21,7 +21,7 @@ from rota.engine.scheduling.shard_leaser import HeldShards, ShardLeaser
 from rota.engine.scheduling.tick_firer import TickFirer
 from rota.engine.scheduling.tick_reader import TickReader
 from rota.runtime.clock_offset import ClockOffset
-from rota.runtime.pulse import Pulse
+from rota.runtime.service import Pulse
 from rota.store import interning
 from rota.store.driver import Connection
 

@@ -6,14 +6,14 @@ from uuid import UUID
 from tests.integration.engine.scheduling.conftest import Stage
 from tests.support.world import NOON
 
+from rota.core.lease import compute_shard
 from rota.core.log_events import TicksFired
 from rota.core.policy import Policy
-from rota.core.shard import compute_shard
 from rota.core.submissions import JobSpec
 from rota.core.time.moments import to_rfc3339
 from rota.engine.submission.drafts import SubmissionOrigin
 from rota.engine.submission.job_submission import submit_jobs
-from rota.store import gates, shards, submissions
+from rota.store import gates, sessions, submissions
 from rota.store.cursors import ShardOwnership
 
 SECOND = timedelta(seconds=1)
@@ -128,7 +128,7 @@ async def test_a_scheduler_that_lost_a_shard_moves_nothing_of_it(stage: Stage) -
     before = await world.own()
     await world.advance(seconds=7)
     lost = compute_shard(ids[0])
-    after = await shards.hold_shards(
+    after = await sessions.hold_shards(
         world.conn, owner=before.owner, shards=[lost], ttl=timedelta(seconds=6)
     )
 

@@ -8,8 +8,8 @@ from tests.integration.engine.scheduling.conftest import Scheduler, Stage
 from tests.support.leases import SHARD_LEASE
 from tests.support.world import ALWAYS_SEEN
 
+from rota.core.lease import SHARD_COUNT
 from rota.core.log_events import ShardsMoved
-from rota.core.shard import SHARD_COUNT
 from rota.store import sessions
 from rota.store.sessions import SessionRole
 

@@ -6,8 +6,8 @@ from tests.integration.engine.scheduling.conftest import Stage
 from tests.support.world import NOON
 
 from rota.core.ids import derive_tick_run_id
+from rota.core.lease import compute_shard
 from rota.core.log_events import TicksRejected
-from rota.core.shard import compute_shard
 from rota.core.states import RunState
 from rota.store import jobs
 from rota.store.cursors import ShardOwnership

@@ -26,7 +26,7 @@ from rota.engine.submission.requeue import (
     requeue_dead_letters,
     requeue_edited,
 )
-from rota.store import dead_letters, interning, requeue, run_views
+from rota.store import interning, requeue, run_views
 from rota.store.run_views import RunListFilter as ListFilter
 
 Act = Callable[[World, BulkRunFilter, str], Awaitable[BulkResult]]
@@ -97,7 +97,7 @@ async def test_an_action_changes_exactly_the_group_that_was_looked_at(
     await world.advance(minutes=1)
 
     span: dict[str, Any] = {"since": world.now - timedelta(days=1), "until": world.now + MOMENT}
-    shown = await dead_letters.list_groups(world.conn, BulkRunFilter(**span), tenant_id=1)
+    shown = await run_views.list_groups(world.conn, BulkRunFilter(**span), tenant_id=1)
     group = max(shown, key=lambda each: each.number)
     which = BulkRunFilter(kind=group.kind, fingerprint=group.fingerprint, **span)
     listed = await run_views.list_dead_letters(
@@ -128,7 +128,7 @@ async def test_a_token_holds_for_the_group_it_was_given_for(world: World) -> Non
     await submission(world, failure("no row 1"))
     await submission(world, failure("no column"))
     span: dict[str, Any] = {"since": world.now - timedelta(days=1), "until": world.now + MOMENT}
-    one, other = await dead_letters.list_groups(world.conn, BulkRunFilter(**span), tenant_id=1)
+    one, other = await run_views.list_groups(world.conn, BulkRunFilter(**span), tenant_id=1)
     which = BulkRunFilter(kind=one.kind, fingerprint=one.fingerprint, **span)
     counted = await count_dead_letters(
         world.conn, which, action=DROP_ACTION, tenant_id=1, now=world.now

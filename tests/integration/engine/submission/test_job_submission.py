@@ -13,11 +13,10 @@ from rota.contract.policy import read_policy
 from rota.contract.schedule import read_saved_schedule
 from rota.core.errors import InvalidInput, InvalidSchedule, NotFound
 from rota.core.ids import read_id_time
+from rota.core.lease import compute_shard
 from rota.core.limits import JobLimit, RateLimit
 from rota.core.overlap import Overlap
-from rota.core.policy import Policy
-from rota.core.retry import RetryPolicy
-from rota.core.shard import compute_shard
+from rota.core.policy import Policy, RetryPolicy
 from rota.core.submissions import JobSpec, RunSpec
 from rota.core.time import planning
 from rota.engine.submission.drafts import SubmissionOrigin

@@ -13,7 +13,7 @@ from tests.support.world import World
 from rota.core.errors import IllegalMove
 from rota.core.states import RunState
 from rota.core.submissions import JobSpec, RunSpec
-from rota.engine.execution.job_spec_cache import JobSpecCache
+from rota.engine.execution.attempt_pool import JobSpecCache
 from rota.engine.submission import job_changes, requeue
 from rota.engine.submission.job_changes import JobChanges
 from rota.engine.submission.job_submission import submit_jobs

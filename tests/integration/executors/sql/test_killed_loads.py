@@ -11,8 +11,7 @@ import asyncpg
 from tests.integration.executors.sql.conftest import Bench
 from tests.support.shop import open_shop, until
 
-from rota.core.policy import Policy
-from rota.core.retry import DelayGrowth, RetryJitter, RetryPolicy
+from rota.core.policy import DelayGrowth, Policy, RetryJitter, RetryPolicy
 from rota.core.states import RunState
 from rota.executors.sql import SqlConnection
 

@@ -12,7 +12,6 @@ from rota.contract.calendar import read_calendar
 from rota.contract.schedule import read_schedule
 from rota.core.errors import InvalidSchedule, SearchTooLong
 from rota.core.time import planning, zones
-from rota.core.time.backlog import ScheduleProgress
 from rota.core.time.budget import (
     NEXT_TICK_STEPS_MAX,
     PREVIEW_STEPS_MAX,
@@ -20,7 +19,7 @@ from rota.core.time.budget import (
 )
 from rota.core.time.cadence import find_shortest_period
 from rota.core.time.calendars import Calendar, blackout_at
-from rota.core.time.misfire import decide_catch_up
+from rota.core.time.misfire import ScheduleProgress, decide_catch_up
 from rota.core.time.past_ticks import PastTicks
 from rota.core.time.preview import PreviewConcern, preview_schedule
 from rota.core.time.rrule.search import find_next_local
@@ -28,8 +27,8 @@ from rota.core.time.schedule import Schedule
 from rota.core.time.simulation import simulate
 from rota.core.time.tick import DstGap, DstOverlap
 from rota.core.time.tick_density import DensitySpan, ScheduleGroup, compute_tick_density
-from rota.core.time.wall_clock import from_wall_seconds, to_wall_seconds
 from rota.core.time.zone_change import ZoneChange
+from rota.core.time.zones import from_wall_seconds, to_wall_seconds
 
 NOW = datetime(2026, 10, 20, 12, 0, tzinfo=UTC)
 DAY = timedelta(days=1)

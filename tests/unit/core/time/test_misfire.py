@@ -11,11 +11,11 @@ from rota.contract.calendar import read_calendar
 from rota.contract.schedule import read_schedule
 from rota.core.ids import derive_tick_run_id
 from rota.core.states import RunState
-from rota.core.time.backlog import ScheduleProgress
 from rota.core.time.misfire import (
     CatchUpDecision,
     MisfireOutcome,
     MisfireReason,
+    ScheduleProgress,
     build_history_row,
     decide_catch_up,
     decide_single_tick,

@@ -11,7 +11,7 @@ from rota.core.time import rrule, zones
 from rota.core.time.rrule.description import describe_rrule
 from rota.core.time.rrule.search import find_next_local
 from rota.core.time.tick import DstGap, DstOverlap
-from rota.core.time.wall_clock import from_wall_seconds, to_wall_seconds
+from rota.core.time.zones import from_wall_seconds, to_wall_seconds
 
 NEW_YORK = zones.get_zone("America/New_York")
 UTC_ZONE = zones.get_zone("UTC")

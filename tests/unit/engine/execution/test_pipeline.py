@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from typing import Any, cast
 from uuid import UUID
 
-from rota.core.attempt import StopReason
 from rota.core.executor import AttemptContext
 from rota.core.lease import SESSION_LEASE, LeaseValidity
 from rota.core.outcome import Cancelled, Failed, HandedBack, NewerVersionNeeded, Outcome, Succeeded
 from rota.core.policy import Policy, UnreadablePolicy
+from rota.core.settlement import StopReason
 from rota.engine.execution.attempt import Attempt
 from rota.engine.execution.breakers import BreakerPass, Breakers
 from rota.engine.execution.pipeline import AttemptPipeline

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from rota.core.outcome import Succeeded
-from rota.engine.execution.outcomes import encode_outcome
+from rota.engine.execution.pipeline import encode_outcome
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ import pytest
 
 from rota.core.errors import StoreUnavailable
 from rota.core.log_events import ClockSkewed, EngineEvent
-from rota.engine.observability.engine_log_lines import ENGINE_LOG_NAMES, describe_engine
-from rota.engine.observability.event_log import EventLog
+from rota.engine.observability.event_log import ENGINE_LOG_NAMES, EventLog, describe_engine
 from rota.engine.observability.log_lines import LogLevel
 from rota.runtime.events import (
     AdminKeyExpires,

@@ -13,7 +13,7 @@ import pytest
 
 import rota
 from rota.core.errors import InvalidInput
-from rota.sdk.app.arguments import Arguments
+from rota.sdk.app.handlers import Arguments
 
 NOON = datetime(2030, 5, 1, 12, tzinfo=UTC)
 ID = UUID(int=7)

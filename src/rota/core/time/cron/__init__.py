@@ -6,8 +6,8 @@ implementation.
 
 from rota.core.time.cron.expression import Cron, DayMatch
 from rota.core.time.cron.hashing import uses_hash
+from rota.core.time.cron.search import find_next_tick, fires_within, iterate_ticks
 from rota.core.time.cron.syntax import CRON_ALIASES, parse_cron
-from rota.core.time.cron.tick_search import find_next_tick, fires_within, iterate_ticks
 
 __all__ = [
     "CRON_ALIASES",

@@ -1,14 +1,13 @@
 """Holds a parsed cron expression.
 
-syntax.py creates it, search.py and tick_search.py search it, description.py describes it.
+syntax.py creates it, search.py searches it, description.py describes it.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from rota.core.time.cron.days import DayMasks
 from rota.core.time.cron.description import describe_cron
-from rota.core.time.cron.fields import FieldValue
+from rota.core.time.cron.fields import DayMasks, FieldValue
 
 
 class DayMatch(StrEnum):

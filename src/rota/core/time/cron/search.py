@@ -1,15 +1,24 @@
 """Finds the next local time that an expression names.
 
 Plain calendar arithmetic on naive local seconds since 1970-01-01 00:00, with 86,400 seconds in
-every day; tick_search.py applies the zone. The search never steps through minutes or days: within a
-day and a month it finds the next set bit. The only loop runs over months, at most 400 years of
-them.
+every day; `find_next_tick` applies the zone. The search never steps through minutes or days:
+within a day and a month it finds the next set bit. The only loop runs over months, at most 400
+years of them.
+
+Computes the ticks of a cron expression in a zone.
 """
 
-from datetime import date
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+from functools import partial
+from zoneinfo import ZoneInfo
 
-from rota.core.time.cron.days import month_shape
+from rota.core.errors import InvalidSchedule
+from rota.core.time import zones
 from rota.core.time.cron.expression import Cron
+from rota.core.time.cron.fields import month_shape
+from rota.core.time.tick import DstGap, DstOverlap, Tick
+from rota.core.time.zones import ELAPSED_TIME_RULES, DstRules
 
 DAY_S = 86_400
 EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
@@ -89,3 +98,50 @@ def _next_time(cron: Cron, start: int) -> int | None:
     if not hours:
         return None
     return start - rest + _lowest(hours) * 3600 + cron.minute.lowest * 60 + cron.second.lowest
+
+
+def find_next_tick(
+    cron: Cron,
+    zone: ZoneInfo,
+    after: datetime,
+    *,
+    gap: DstGap = DstGap.RUN_AFTER,
+    overlap: DstOverlap = DstOverlap.FIRST,
+) -> Tick | None:
+    """Return the first tick with `at` > `after`, or None. There are no ticks before 1970."""
+    rules = ELAPSED_TIME_RULES if cron.interval_like else DstRules(gap, overlap)
+    tick = zones.next_tick(partial(find_next_local, cron), zone, after, rules)
+    # If a tick repeated, the scheduler would fire it forever; fail here instead.
+    if tick is not None and tick.at <= after:
+        wanted = f"expected a tick later than {after}"
+        raise InvalidSchedule(field="cron", value=cron.text, wanted=wanted)
+    return tick
+
+
+def iterate_ticks(
+    cron: Cron,
+    zone: ZoneInfo,
+    after: datetime,
+    *,
+    gap: DstGap = DstGap.RUN_AFTER,
+    overlap: DstOverlap = DstOverlap.FIRST,
+) -> Iterator[Tick]:
+    """Yield all ticks after `after`, in strictly ascending order of `at`."""
+    tick = find_next_tick(cron, zone, after, gap=gap, overlap=overlap)
+    while tick is not None:
+        yield tick
+        tick = find_next_tick(cron, zone, tick.at, gap=gap, overlap=overlap)
+
+
+def fires_within(
+    cron: Cron,
+    zone: ZoneInfo,
+    start: datetime,
+    years: int = 8,
+    *,
+    gap: DstGap = DstGap.RUN_AFTER,
+    overlap: DstOverlap = DstOverlap.FIRST,
+) -> bool:
+    """Return whether a tick comes within `years`. Eight include a 29 February even around 2100."""
+    tick = find_next_tick(cron, zone, start, gap=gap, overlap=overlap)
+    return tick is not None and tick.at - start <= timedelta(days=366 * years)

@@ -8,7 +8,7 @@ from datetime import date
 
 from rota.core.time.rrule.days import EPOCH_DAY
 from rota.core.time.rrule.rule import Rrule, RruleFrequency, RrulePart
-from rota.core.time.wall_clock import from_wall_seconds
+from rota.core.time.zones import from_wall_seconds
 
 PERIOD_NAMES = {
     RruleFrequency.YEARLY: "year",

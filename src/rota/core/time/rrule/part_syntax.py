@@ -11,7 +11,7 @@ from math import gcd
 
 from rota.core.errors import InvalidSchedule
 from rota.core.time.rrule.rule import PERIOD_SECONDS, RruleFrequency, RrulePart
-from rota.core.time.wall_clock import from_wall_seconds
+from rota.core.time.zones import from_wall_seconds
 
 WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 WEEKDAY = re.compile(r"([+-]?[0-9]{1,2})?(MO|TU|WE|TH|FR|SA|SU)")

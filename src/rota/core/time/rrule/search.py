@@ -3,7 +3,7 @@
 Returns the first local time at or after a given one. The search starts at that time, not at
 DTSTART, and stops at the horizon (days.py), so no rule is slow. python-dateutil iterates from
 DTSTART to the year 9999, which takes seconds to minutes for a sub-daily or impossible rule.
-wall_clock.py converts local times to instants.
+zones.py converts local times to instants.
 """
 
 from bisect import bisect_left
@@ -12,7 +12,7 @@ from datetime import date, datetime
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from rota.core.time import wall_clock
+from rota.core.time import zones
 from rota.core.time.budget import DAYS_PER_STEP, SearchBudget
 from rota.core.time.rrule.days import (
     EPOCH_DAY,
@@ -25,7 +25,7 @@ from rota.core.time.rrule.days import (
 )
 from rota.core.time.rrule.rule import PERIOD_SECONDS, Rrule, RruleFrequency, RrulePart
 from rota.core.time.tick import DstGap, DstOverlap, Tick
-from rota.core.time.wall_clock import ELAPSED_TIME_RULES, DstRules
+from rota.core.time.zones import ELAPSED_TIME_RULES, DstRules
 
 DAY_S = 86_400
 HOUR_S = 3600
@@ -42,7 +42,7 @@ def find_next_tick(
 ) -> Tick | None:
     """Return the first tick with `at` > `after`. Sub-daily rules follow elapsed time."""
     rules = ELAPSED_TIME_RULES if rule.interval_like else DstRules(gap, overlap)
-    return wall_clock.next_tick(partial(find_next_local, rule, budget=budget), zone, after, rules)
+    return zones.next_tick(partial(find_next_local, rule, budget=budget), zone, after, rules)
 
 
 def find_next_local(rule: Rrule, local: int, *, budget: SearchBudget | None = None) -> int | None:

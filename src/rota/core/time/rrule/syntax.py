@@ -16,7 +16,7 @@ from rota.core.time.rrule.days import EPOCH_DAY
 from rota.core.time.rrule.part_syntax import parse_part
 from rota.core.time.rrule.rule import Rrule, RrulePart
 from rota.core.time.rrule.search import find_next_local, iterate_times
-from rota.core.time.wall_clock import from_wall_seconds, to_wall_seconds
+from rota.core.time.zones import from_wall_seconds, to_wall_seconds
 
 RRULE_CHARACTERS_MAX = 8192
 RRULE_DATES_MAX = 512

@@ -26,8 +26,8 @@ from rota.core.backfills import (
     TickResult,
 )
 from rota.core.errors import Conflict, InvalidInput, NotFound
+from rota.core.lanes import PRIORITY_NAMES, parse_priority
 from rota.core.limits import GateLimits
-from rota.core.priority import PRIORITY_NAMES, parse_priority
 from rota.core.secret_references import encode_payload
 from rota.core.states import RunState
 from rota.core.submissions import check_name, encode_canonical

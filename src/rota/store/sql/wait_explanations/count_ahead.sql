@@ -1,5 +1,5 @@
 -- How many ready runs of the same tenant and queue are ahead of this one, counted up to a limit.
--- They rank by ready time + priority × ten minutes (core/priority.py), so in the lane of each
+-- They rank by ready time + priority × ten minutes (core/lanes.py), so in the lane of each
 -- priority these are the runs before another time. Runs of kinds that no worker serves do not
 -- count. For a run without gates.
 select count(*) as ahead
