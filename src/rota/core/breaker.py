@@ -13,7 +13,7 @@ that never ends, because its worker replaced a blocked attempt loop or its handl
 delays other attempts by one pause at most.
 
 Time is a number of seconds of any monotonic clock, and randomness is an argument.
-engine/execution/breakers.py keeps the breakers and asks them.
+engine/execution/pipeline.py keeps the breakers and asks them.
 """
 
 from dataclasses import dataclass

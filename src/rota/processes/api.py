@@ -31,7 +31,7 @@ from rota.api.streams import OpenStreams
 from rota.config.settings import ApiSettings, Settings
 from rota.core.errors import InvalidSetting
 from rota.core.ids import build_id
-from rota.engine.dispatch.hints import HintSender
+from rota.engine.dispatch.run_claimer import HintSender
 from rota.engine.observability.feed import LiveFeed
 from rota.engine.observability.log_tails import LogTails
 from rota.engine.observability.meter import Meter

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from rota.config.settings import SchedulerSettings, Settings
 from rota.core.ids import build_id
 from rota.core.lease import Lease
-from rota.engine.dispatch.hints import HintListener, HintSender
+from rota.engine.dispatch.run_claimer import HintListener, HintSender
 from rota.engine.observability.tracing import TraceWriter
 from rota.engine.scheduling.agenda import Agenda
 from rota.engine.scheduling.schedule_cache import CalendarRefresher, ScheduleCache

@@ -22,8 +22,7 @@ from rota.core.lease import Lease, LeaseValidity
 from rota.core.settlement import StopReason
 from rota.core.time.tick import FIRE_AHEAD
 from rota.engine.dispatch.guarded_claims import LimitedClaims, ServedTenantIds
-from rota.engine.dispatch.hints import HintListener, HintSender
-from rota.engine.dispatch.run_claimer import QueueClaimState, RunClaimer
+from rota.engine.dispatch.run_claimer import HintListener, HintSender, QueueClaimState, RunClaimer
 from rota.engine.execution.attempt import Attempt, StartAttemptSpan
 from rota.engine.execution.attempt_effects import DatabaseEffects
 from rota.engine.execution.attempt_pool import (
@@ -34,9 +33,8 @@ from rota.engine.execution.attempt_pool import (
     JobSpecCache,
     StallMonitor,
 )
-from rota.engine.execution.breakers import Breakers
 from rota.engine.execution.heartbeat import Heartbeat
-from rota.engine.execution.pipeline import AttemptPipeline
+from rota.engine.execution.pipeline import AttemptPipeline, Breakers
 from rota.engine.graphs.advancer import GraphAdvancer
 from rota.engine.maintenance.run_rescuer import RunRescuer
 from rota.engine.observability.tracing import TraceWriter

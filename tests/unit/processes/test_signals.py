@@ -6,8 +6,7 @@ from unittest.mock import create_autospec
 
 import pytest
 
-from rota.engine.dispatch.hints import HintSender
-from rota.engine.dispatch.run_claimer import RunClaimer
+from rota.engine.dispatch.run_claimer import HintSender, RunClaimer
 from rota.engine.execution.heartbeat import Heartbeat
 from rota.engine.graphs.advancer import GraphAdvancer
 from rota.engine.scheduling.tick_reader import TickReader

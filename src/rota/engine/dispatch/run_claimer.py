@@ -13,7 +13,8 @@ engine/execution starts a claimed run; core/lanes.py decides the order; `LaneMem
 claimer remembers. Only lanes of tenants that the worker serves are surveyed (guarded_claims.py), so
 the worker claims from no others.
 
-Remembers a queue's lanes for a claimer, and where their live index entries begin.
+`LaneMemory` remembers a queue's lanes, and where their live index entries begin. The hints at the
+end of the module wake the claimers of other processes.
 """
 
 from bisect import bisect_right
@@ -27,10 +28,11 @@ from rota.core.clock import ClockSource
 from rota.core.lanes import Lane, LaneShare, WaitingLane, deal_slots
 from rota.engine.dispatch.guarded_claims import LimitedClaims
 from rota.runtime.clock_offset import ClockOffset
-from rota.store import live_runs
+from rota.runtime.service import Pulse
+from rota.store import hints, live_runs
 from rota.store.driver import Connection, ConnectionSource
 from rota.store.live_runs import ClaimedRun, LaneScan, UnknownLane
-from rota.store.pool import read_database_time
+from rota.store.pool import DedicatedConnection, read_database_time
 
 IndexKey = tuple[datetime, UUID]
 
@@ -328,3 +330,55 @@ class RunClaimer:
         if runs:
             await self.start_gated_runs(runs)
         return len(runs)
+
+
+HINT_INTERVAL_MIN_S: Final = 0.005
+HINT_CHECK_INTERVAL_S: Final = 5.0
+
+
+@dataclass(slots=True, kw_only=True)
+class HintSender:
+    """Collects hints; its duty sends them."""
+
+    line: DedicatedConnection
+    pulse: Pulse
+    _channels: set[str] = field(default_factory=set)
+
+    def send_hint(self, channel: str) -> None:
+        self._channels.add(channel)
+        self.pulse.wake()
+
+    async def tick(self) -> float:
+        if not self._channels:
+            return HINT_CHECK_INTERVAL_S
+        async with self.line.acquire() as conn:
+            channels, self._channels = self._channels, set()
+            for channel in channels:
+                await hints.send_hint(conn, channel)
+        return HINT_INTERVAL_MIN_S
+
+
+@dataclass(slots=True, kw_only=True)
+class HintListener:
+    """Receives hints and runs the callback of each channel."""
+
+    line: DedicatedConnection
+    callbacks: Mapping[str, Callable[[], object]]
+    _listening_on: Connection | None = None
+
+    async def tick(self) -> float:
+        """Listen, or check that the connection is alive."""
+        async with self.line.acquire() as conn:
+            if conn is not self._listening_on:
+                await hints.listen(conn, tuple(self.callbacks), self._receive)
+                self._listening_on = conn
+                # A poll finds what was announced before this listener connected.
+                for wake in self.callbacks.values():
+                    wake()
+            await hints.check_connection(conn)
+        return HINT_CHECK_INTERVAL_S
+
+    def _receive(self, channel: str) -> None:
+        wake = self.callbacks.get(channel)
+        if wake is not None:
+            wake()

@@ -28,7 +28,7 @@ from rota.store.logs import ATTEMPT_LOG_MAX_BYTES, LOG_TRUNCATED_LINE
 if TYPE_CHECKING:
     from rota.engine.execution.attempt_effects import MapMemberFeed
     from rota.engine.execution.attempt_secrets import AttemptMask
-    from rota.engine.execution.breakers import BreakerPass
+    from rota.engine.execution.pipeline import BreakerPass
 
 PROGRESS_MESSAGE_MAX: Final = 200
 # Bytes of output stored as one row (reliability 5.9).

@@ -7,25 +7,30 @@ phase calls its steps one after the other, and the functions below implement the
 A step that does not apply to an attempt costs one comparison: it starts no task, and `run` awaits
 nothing for it. What a step leaves for a later one is a field of `Attempt`.
 
-Turns whatever an attempt's handler does into an outcome that can be stored.
+The rest of the module turns whatever a handler does into an outcome that can be stored, and holds
+the circuit breakers of a worker.
 """
 
 import asyncio
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
+from random import Random
 from time import monotonic
-from typing import Final, assert_never
+from typing import Any, Final, NamedTuple, assert_never
 
 import msgspec
 
+from rota.core.breaker import Breaker, BreakerChange, BreakerRule, TargetVerdict, judge_outcome
 from rota.core.errors import InvalidInput
 from rota.core.executor import Fail, Retry, Snooze, Stream
 from rota.core.graphs.graph import GRAPH_KIND
 from rota.core.guarantees import ExactlyOnceRequest, build_exactly_once_error
 from rota.core.kind_descriptions import supports_exactly_once
 from rota.core.lease import SESSION_LEASE, LeaseValidity
+from rota.core.log_events import Emit, TargetDown, TargetUp
 from rota.core.outcome import (
     Cancelled,
     Failed,
@@ -36,13 +41,13 @@ from rota.core.outcome import (
     Outcome,
     Snoozed,
     Succeeded,
+    TurnedAway,
 )
 from rota.core.policy import UnreadablePolicy
 from rota.core.settlement import EndedAttempt, StopReason
 from rota.core.tracebacks import render_traceback
 from rota.engine.execution.attempt import Attempt, StartAttemptSpan
 from rota.engine.execution.attempt_secrets import inject_secrets
-from rota.engine.execution.breakers import DISABLED_BREAKERS, Breakers
 from rota.runtime.tracebacks import locate_error, render_message, trace_error
 
 NO_TIME: Final = timedelta(0)
@@ -65,7 +70,7 @@ class AttemptPipeline:
     """
 
     lease_validity: LeaseValidity = field(default_factory=partial(LeaseValidity, SESSION_LEASE))
-    breakers: Breakers = DISABLED_BREAKERS
+    breakers: "Breakers" = field(default_factory=lambda: DISABLED_BREAKERS)
     start_span: StartAttemptSpan | None = None
 
     def begin(self, attempt: Attempt, now: float) -> Outcome | None:
@@ -294,3 +299,140 @@ def _to_storable(text: str) -> str:
     """Return the text in storable length, without characters that PostgreSQL rejects."""
     text = text.replace("\x00", "\ufffd").encode(errors="replace").decode(errors="replace")
     return text if len(text) <= FAILURE_MESSAGE_MAX else f"{text[:FAILURE_MESSAGE_MAX]}…"
+
+
+# Every run of a job may call a different host; hosts that never respond must not fill the memory.
+BREAKERS_MAX: Final = 10_000
+
+
+class BreakerPass(NamedTuple):
+    """An attempt that the breaker let through: its target, the breaker's era, and how to judge its
+    ending (core/breaker.py, judge_outcome).
+    """
+
+    tenant_id: int
+    target: str
+    era: int
+    is_named: bool
+    only_calls: bool
+
+
+class Breakers:
+    """`monotonic` measures pauses. A rule with 0 failures never opens a breaker. Beyond
+    `max_breakers` failing targets, the oldest breakers are dropped.
+    """
+
+    def __init__(
+        self,
+        rule: BreakerRule,
+        *,
+        monotonic: Callable[[], float],
+        rng: Random,
+        emit: Emit,
+        max_breakers: int = BREAKERS_MAX,
+    ) -> None:
+        self._rule = rule
+        self._most = max_breakers
+        self._monotonic = monotonic
+        self._chance = rng
+        self._emit = emit
+        self._by_target: dict[tuple[int, str], Breaker] = {}
+        self._open = 0
+
+    def __len__(self) -> int:
+        return len(self._by_target)
+
+    def check_attempt(self, attempt: Attempt, spec: Any) -> TurnedAway | None:
+        """Return why an attempt may not start now; None if it may."""
+        if not self._rule.after:
+            return None
+        named = attempt.policy.target
+        target = find_target(attempt, spec) if named is None else named
+        if target is None:
+            return None
+        tenant_id = attempt.run.tenant_id
+        breaker, era = self._by_target.get((tenant_id, target)), 0
+        if breaker is not None:
+            now = self._monotonic()
+            if not breaker.try_pass(now):
+                wait = breaker.compute_return_delay(
+                    now, time_left=seconds_until_deadline(attempt), rng=self._chance
+                )
+                delay = timedelta(seconds=wait)
+                return TurnedAway(delay=delay, target=target, failures=breaker.failures)
+            era = breaker.era
+        only_calls = getattr(attempt.executor, "only_calls", False)
+        attempt.breaker_pass = BreakerPass(tenant_id, target, era, named is not None, only_calls)
+        return None
+
+    def record_ending(self, breaker_pass: BreakerPass, outcome: Outcome) -> None:
+        """Record the ending of an attempt that was let through."""
+        verdict = judge_outcome(
+            outcome, is_named=breaker_pass.is_named, only_calls=breaker_pass.only_calls
+        )
+        breaker = self._by_target.get((breaker_pass.tenant_id, breaker_pass.target))
+        if breaker is None:
+            if verdict is not TargetVerdict.DOWN:
+                return
+            breaker = self._add(breaker_pass)
+        retry_after = outcome.retry_after if isinstance(outcome, Failed) else None
+        change = breaker.record_verdict(
+            verdict,
+            era=breaker_pass.era,
+            now=self._monotonic(),
+            rng=self._chance,
+            requested_pause=retry_after,
+        )
+        if change is not None:
+            self._report(change, breaker_pass, breaker)
+        elif breaker.is_new:
+            del self._by_target[breaker_pass.tenant_id, breaker_pass.target]
+
+    def _add(self, passage: BreakerPass) -> Breaker:
+        if len(self._by_target) >= self._most:
+            forgotten = self._by_target.pop(next(iter(self._by_target)))
+            self._open -= forgotten.is_open
+        return self._by_target.setdefault((passage.tenant_id, passage.target), Breaker(self._rule))
+
+    def _report(self, change: BreakerChange, passage: BreakerPass, breaker: Breaker) -> None:
+        if change is BreakerChange.CLOSED:
+            self._open -= 1
+            self._emit(
+                TargetUp(tenant_id=passage.tenant_id, target=passage.target, down=self._open)
+            )
+            return
+        self._open += change is BreakerChange.OPENED
+        self._emit(
+            TargetDown(
+                tenant_id=passage.tenant_id,
+                target=passage.target,
+                failures=breaker.failures,
+                pause=timedelta(seconds=breaker.pause),
+                down=self._open,
+            )
+        )
+
+
+# Breakers for attempts outside a worker, which never open.
+DISABLED_BREAKERS: "Final[Breakers]" = Breakers(
+    BreakerRule(after=0), monotonic=lambda: 0.0, rng=Random(0), emit=lambda _: None
+)
+
+
+def find_target(attempt: Attempt, spec: Any) -> str | None:
+    """Return the target that the executor reports, if any (core/executor.py, TargetedExecutor)."""
+    target_of = getattr(attempt.executor, "target_of", None)
+    target = None if target_of is None else target_of(spec)
+    # The target is shown to users, and a payload may have a secret in its host. Two hosts that
+    # differ only in a secret share a breaker, which is better than showing the secret.
+    return (
+        target
+        if target is None or attempt.secret_mask is None
+        else attempt.secret_mask.mask_text(target)
+    )
+
+
+def seconds_until_deadline(attempt: Attempt) -> float | None:
+    """Return the seconds until the deadline. The attempt was claimed just now."""
+    deadline = attempt.run.deadline_at
+    return None if deadline is None else (deadline - attempt.run.started_at).total_seconds()

@@ -12,8 +12,7 @@ from rota.core.log_events import EngineEvent, TargetDown, TargetUp
 from rota.core.outcome import Failed, Failure, Outcome, Succeeded, TurnedAway
 from rota.core.policy import Policy
 from rota.engine.execution.attempt import Attempt
-from rota.engine.execution.breakers import DISABLED_BREAKERS, Breakers
-from rota.engine.execution.pipeline import AttemptPipeline
+from rota.engine.execution.pipeline import DISABLED_BREAKERS, AttemptPipeline, Breakers
 from rota.store.live_runs import ClaimedRun
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)

@@ -12,8 +12,7 @@ from rota.core.outcome import Cancelled, Failed, HandedBack, NewerVersionNeeded,
 from rota.core.policy import Policy, UnreadablePolicy
 from rota.core.settlement import StopReason
 from rota.engine.execution.attempt import Attempt
-from rota.engine.execution.breakers import BreakerPass, Breakers
-from rota.engine.execution.pipeline import AttemptPipeline
+from rota.engine.execution.pipeline import AttemptPipeline, BreakerPass, Breakers
 from rota.runtime.clock import SystemClock
 from rota.store.live_runs import ClaimedRun
 
