@@ -85,7 +85,7 @@ async def test_equal_definitions_are_kept_once_for_each_tenant(api: Served, admi
     [
         ({"graph": None}, "/graph", "a job of kind graph requires a graph with steps"),
         ({"kind": "etl"}, "/kind", "a job with a graph must have kind graph"),
-        ({"graph": {"steps": []}}, "/graph/steps", "at least one step"),
+        ({"graph": {"steps": []}}, "/graph/steps", "a list of 1 to 1000 steps"),
         (
             {"graph": {"steps": [{**STEPS[0], "needs": ["load"]}, STEPS[1]]}},
             "/graph/steps/0/needs/0",

@@ -139,7 +139,7 @@ async def test_values_that_are_not_known_are_shown_and_an_edit_of_them_is_refuse
         (409, "conflict"),
     ]
     assert "not known to this version" in refused[0].json["detail"]
-    assert "set aside" in why.json["explanation"]
+    assert "on hold" in why.json["explanation"]
     assert (await policy_of_the_job(api))["guarantee"] == "twice"
 
 

@@ -61,7 +61,7 @@ async def test_a_submission_for_later_shows_its_time(api: Served) -> None:
     assert (job["schedule_time"], job["next_run_at"]) == (at, at)
     assert job["labels"] == {"team": "web"}
     assert (status["status"], status["latest_run"]) == ("active", None)
-    assert "no scheduler is alive" in status["explanation"]
+    assert "no scheduler is running" in status["explanation"]
     assert (await api.platform.get(f"{path}/runs")).json["data"] == []
 
 
@@ -151,7 +151,7 @@ async def test_what_has_started_or_ended_cannot_be_changed(api: Served) -> None:
 
     for refused, state in ((running, "running"), (ended, "succeeded")):
         assert (refused.status, refused.json["code"]) == (409, "illegal_move")
-        assert f"that is {state} cannot be changed" in refused.json["detail"]
+        assert f"submission is {state}; it cannot be changed" in refused.json["detail"]
     assert await audited(api, made) == []
 
 

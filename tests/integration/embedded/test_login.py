@@ -29,7 +29,7 @@ import sys
 from pathlib import Path
 import asyncio, asyncpg
 from rota.store.embedded import start
-from rota.store.schema_migration import migrate
+from rota.store.migrate import migrate
 
 async def fill(url):
     conn = await asyncpg.connect(url)

@@ -35,7 +35,7 @@ async def find(conn: Connection, *, is_embedded: bool = False) -> list[tuple[str
 async def test_a_superuser_is_not_recommended(conn: Connection) -> None:
     for is_embedded in (False, True):
         assert await find(conn, is_embedded=is_embedded) == [
-            ("warning", "the login rota is a superuser of the server")
+            ("warning", "login rota is a superuser of the server")
         ]
 
 
@@ -65,4 +65,4 @@ async def test_a_worker_that_logs_in_as_the_owner_is_told(database: str) -> None
     ):
         found = await find(conn)
 
-    assert found[1] == ("warning", "workers have 1 connection as rota, a superuser")
+    assert found[1] == ("warning", "workers use 1 connection as rota, a superuser")

@@ -226,7 +226,7 @@ def test_a_run_is_completed_in_the_transaction_of_its_function(billing: Running)
 
     assert submitted.result(PATIENCE) is None
     assert billing.app.lend.submit(7).result(PATIENCE) == 7
-    with pytest.raises(rota.RunFailed, match=r"ended without ctx\.transaction\(\)"):
+    with pytest.raises(rota.RunFailed, match=r"returned without using ctx\.transaction\(\)"):
         billing.app.forget.submit(7).result(PATIENCE)
 
 

@@ -225,7 +225,7 @@ def test_queues_that_a_worker_does_not_look_at_are_named() -> None:
 async def test_a_tenant_that_does_not_exist_is_refused(registry: Registry) -> None:
     app = rota.App("billing", tenant="nowhere")
 
-    with pytest.raises(NotFound, match="no tenant 'nowhere'"):
+    with pytest.raises(NotFound, match="tenant 'nowhere' not found"):
         await registry.register(app)
 
 

@@ -142,7 +142,7 @@ async def test_what_is_refused_leaves_the_transaction_usable(native: Owner, conn
         ({"kind": "x", "colour": "red"}, "colour: unknown field"),
         ({"kind": "x", "payload": object()}, "payload"),
         ({"kind": "x", "overlap": "never"}, "overlap: 'never'"),
-        ({}, "name: None"),
+        ({}, "name: required"),
     ):
         with pytest.raises(InvalidInput) as refused:
             await create(native, **fields)

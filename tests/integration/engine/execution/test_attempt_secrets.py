@@ -219,7 +219,7 @@ async def test_a_wrong_key_or_a_broken_file_is_told_and_not_shown(
 
     assert [error["type"] for error in told] == ["SecretsUnavailable"] * 2
     assert "encrypted with another master key" in told[0]["message"]
-    assert "cannot be read" in told[1]["message"]
+    assert "cannot read its master key" in told[1]["message"]
     assert not held(json.dumps(told), "17" * 32)
 
 

@@ -365,8 +365,8 @@ async def test_a_member_that_has_no_payload_fails_the_map_with_its_reason(shop: 
 async def test_what_is_neither_a_list_nor_a_number_fails_the_map(shop: Shop) -> None:
     wrong = {
         "abc": "expected a list or a whole number",
-        -1: "a list, or a whole",
-        2_000_000: "at most 1,000",
+        -1: "expected a list or a whole number",
+        2_000_000: "the limit is 1,000,000",
     }
 
     async with shop.worker():
