@@ -47,7 +47,7 @@ class ApiOptions:
     key_file
         File with the API key. Default: the key in ROTA_API_KEY, then .rota/admin.key in this folder
         or a parent.
-    timeout
+    request_timeout
         How long to wait for a response, such as 2m. Default: 30s.
     as_json
         Print the API's JSON response: an object, or an array for a list.
@@ -57,14 +57,16 @@ class ApiOptions:
 
     url: Annotated[str | None, Parameter(group=CONNECTION)] = None
     key_file: Annotated[Path | None, Parameter(group=CONNECTION)] = None
-    timeout: Annotated[str, Parameter(group=CONNECTION)] = "30s"
+    request_timeout: Annotated[str, Parameter(group=CONNECTION)] = "30s"
     as_json: Annotated[bool, Parameter(name="--json", negative=(), group=OUTPUT)] = False
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=(), group=OUTPUT)] = False
 
     def open_client(self, *, origin: ChangeOrigin = ChangeOrigin.CLI) -> "Client":
         from rota.sdk.client import Client  # noqa: PLC0415 - imports the HTTP library
 
-        limit = durations.parse(self.timeout, field="--timeout", minimum=TIMEOUT_MIN)
+        limit = durations.parse(
+            self.request_timeout, field="--request-timeout", minimum=TIMEOUT_MIN
+        )
         key = None if self.key_file is None else read_key_file(self.key_file)
         return Client(
             self.url, key, timeout=limit.total_seconds(), retries=REQUEST_RETRIES, origin=origin

@@ -12,7 +12,7 @@ from cyclopts import App
 
 from rota.cli.errors import UsageError
 
-WITH_VALUE: Final = ("--url", "--key-file", "--timeout")
+WITH_VALUE: Final = ("--url", "--key-file", "--request-timeout")
 SWITCHES: Final = ("--json", "--quiet", "-q")
 
 

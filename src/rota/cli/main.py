@@ -23,8 +23,8 @@ Distributed cron, job queue and job graphs in one service, on PostgreSQL.
 
 Address of the API: --url, then ROTA_URL, then the address that `rota up` wrote to .rota in this
 folder or a parent, then http://127.0.0.1:7070. API key: --key-file, then ROTA_API_KEY, then
-.rota/admin.key in this folder or a parent. --url, --key-file, --timeout, --json and --quiet work
-before and after the command.
+.rota/admin.key in this folder or a parent. --url, --key-file, --request-timeout, --json and
+--quiet work before and after the command.
 """
 EXIT_CODES: Final = """\
 Exit codes: 0 success, 1 failure, 64 usage, 66 not found, 69 server unreachable, 77 permission

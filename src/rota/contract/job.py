@@ -159,7 +159,6 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
                 "means no limit. Default: 15 minutes.",
                 extra=field_properties(
                     policy=True,
-                    option="max_time",
                     shortest=TIME_LIMIT_MIN,
                     longest=TIMEOUT_MAX,
                 ),

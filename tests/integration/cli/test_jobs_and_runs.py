@@ -95,7 +95,7 @@ def test_a_job_is_made_found_changed_and_deleted(installation: Installation, nam
     edited = rota("jobs", "edit", name, "--cron", "0 3 * * *", "--if-version", "1")
     kept_zone = rota("jobs", "show", name, "--json").json["timezone"]
     late = rota("jobs", "edit", name, "--retries", "6", "--if-version", "1")
-    changed = rota("jobs", "edit", name, "--tz", "UTC", "--max-time", "none", "--json").json
+    changed = rota("jobs", "edit", name, "--tz", "UTC", "--timeout", "none", "--json").json
     again = changed["schedule"]
     listed = rota("jobs", "list", name)
     deleted = rota("jobs", "delete", name, "--yes")
@@ -326,7 +326,7 @@ def test_dead_letters_are_grouped_replayed_and_dropped(
     shown = rota("dead", "show", "kit.fail", fingerprint)
     of_group = ("--kind", "kit.fail", "--fingerprint", fingerprint)
     in_group = rota("dead", "list", *of_group, "--quiet")
-    replayed = rota("dead", "replay", "--job", f"{name} a", "--yes", "--json").json
+    replayed = rota("dead", "requeue", "--job", f"{name} a", "--yes", "--json").json
     installation.ended(runs[0])
     one = rota("dead", "replay", runs[1], "--quiet")
     installation.ended(runs[1])

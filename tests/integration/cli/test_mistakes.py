@@ -29,7 +29,7 @@ print(code, sorted(heavy & set(sys.modules)), file=sys.stderr)
         (("jobs", "show"), "requires an argument. See `rota jobs show --help`."),
         (("jobs", "list", "--limit", "0"), "Must be >= 1"),
         (("jobs", "list", "--status", "happy"), "happy"),
-        (("jobs", "list", "--timeout", "30"), "--timeout: '30' is invalid"),
+        (("jobs", "list", "--request-timeout", "30"), "--request-timeout: '30' is invalid"),
         (("jobs", "list", "--url", "nowhere"), "url: 'nowhere' is invalid"),
         (("jobs", "list", "--key-file", "nowhere"), "--key-file: 'nowhere' is invalid"),
         (("jobs", "pause"), "at least one job"),

@@ -140,8 +140,8 @@ def describe_group(group: Any) -> Iterator[tuple[str, object]]:
     yield "payload", json.dumps(group.sample.payload)
 
 
-@app.command
-def replay(
+@app.command(alias="replay")
+def requeue(
     *runs: str,
     selection: RunSelection = NO_SELECTION,
     yes: Annotated[bool, YES_FLAG] = False,
