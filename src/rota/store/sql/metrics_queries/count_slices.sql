@@ -2,8 +2,8 @@
 -- whole period, or one second out of several. A slice is a range of ids, so it costs what it
 -- contains; runs that ended more than an hour after the time in their ids are found by a slice of
 -- their end times. Lags are counted in bins, a fixed number per factor of e, because percentiles
--- would need sorting (core/duration_bins.py). Each slice is counted separately: for all together, the
--- planner sorts every run. Without `offset 0` it computes a lag again at each reference.
+-- would need sorting (core/duration_bins.py). Each slice is counted separately: for all together,
+-- the planner sorts every run. Without `offset 0` it computes a lag again at each reference.
 select
     counted.bucket,
     counted.state,

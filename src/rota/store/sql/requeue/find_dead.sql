@@ -1,6 +1,7 @@
 -- How many dead letters of a tenant match, counted up to a limit, and the ids of the oldest.
 -- Counting, requeueing, editing and dropping dead letters use this statement; the list
--- (run_views/scan_dead_letters.sql) and the groups (run_views/dead_groups.sql) have the same conditions.
+-- (run_views/scan_dead_letters.sql) and the groups (run_views/dead_groups.sql) have the same
+-- conditions.
 with matching as materialized (
     select r.id
     from rota.runs as r

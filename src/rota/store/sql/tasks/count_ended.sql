@@ -1,8 +1,8 @@
 -- How many runs of a tenant ended since a time, by kind, and when the last one ended: a limited
 -- number of the newest by id, and as many that ended more than an hour after the time in their ids.
 -- `near_runs` is how many of the newest lie in the range of ids that could have ended since then:
--- if it equals the limit, there may be more. Requires the planner settings of store/ordered_scan.py;
--- run_views/scan.sql explains the form of the conditions.
+-- if it equals the limit, there may be more. Requires the planner settings of
+-- store/ordered_scan.py; run_views/scan.sql explains the form of the conditions.
 with newest as materialized (
     select
         u.id,

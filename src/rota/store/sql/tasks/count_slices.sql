@@ -1,7 +1,8 @@
 -- How the runs of one task ended in each bucket, and how long they waited and ran, from the runs
 -- with ids in the given slices and from those that ended more than an hour after the time in their
 -- ids. Times are counted in bins, which can be added up (core/duration_bins.py). Like
--- metrics_queries/count_slices.sql, which explains its form; runs of other kinds are read and filtered out.
+-- metrics_queries/count_slices.sql, which explains its form; runs of other kinds are read and
+-- filtered out.
 select
     counted.bucket,
     counted.state,
