@@ -139,7 +139,7 @@ class ProblemError(Exception):
 
 
 def translate_error(error: RotaError) -> ProblemError:
-    """Translate an error with the first matching line of `TOLD`."""
+    """Translate an error with the first matching line of `ERROR_CODES`."""
     for kind, code in ERROR_CODES:
         if isinstance(error, kind):
             return _translate(error, code)

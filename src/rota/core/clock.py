@@ -32,7 +32,7 @@ def compute_clock_offset(
 ) -> timedelta:
     """Compute the minimum offset of the database's clock from this machine's.
 
-    `told` is the database's time; `asked` and `answered` are this machine's times before and after
-    the query. A time between them proves no offset. Negative if the database's clock is behind.
+    `database_time` was read between `sent_at` and `received_at`, this machine's times before
+    and after the query. A time between them proves no offset. Negative if the database is behind.
     """
     return database_time - min(max(database_time, sent_at), max(sent_at, received_at))
