@@ -19,6 +19,7 @@ from rota.processes.demo.jobs import OutcomePrinter, create_missing_jobs
 from rota.processes.event_sources import check_sources, open_sources
 from rota.processes.executor_factory import build_executor_factory
 from rota.processes.maintenance import build_maintenance_duties
+from rota.processes.outbound import open_outbound
 from rota.processes.process import ProcessContext, Write, run_process
 from rota.processes.schedule_registration import find_unserved_queues, register_schedules
 from rota.processes.scheduler import open_scheduler
@@ -122,6 +123,7 @@ async def open_services(
         if worker.served_text is not None:
             say(worker.served_text)
         sources = await stack.enter_async_context(open_sources(settings, access, context))
+        outbound = await stack.enter_async_context(open_outbound(settings, access, context))
         duties = build_maintenance_duties(
             settings.retention, pool, context, on_runs_ready=worker.signals.wake_claimer
         )
@@ -130,7 +132,7 @@ async def open_services(
             duties.append(Duty("printing outcomes", outcome_printer.tick, Pulse(), context))
         if process.database.embedded is not None:
             duties.append(build_database_duty(process.database.embedded, context))
-        yield [*sources, *scheduler, *worker.tiers, Tier(duties, grace=STOP_GRACE)]
+        yield [*sources, *outbound, *scheduler, *worker.tiers, Tier(duties, grace=STOP_GRACE)]
 
 
 async def create_example_jobs(process: ProcessContext) -> int:

@@ -24,6 +24,7 @@ from rota.engine.scheduling.tick_firer import TickFirer, TickTracer
 from rota.engine.scheduling.tick_reader import TickReader
 from rota.processes.event_sources import check_sources, open_sources
 from rota.processes.maintenance import build_maintenance_duties
+from rota.processes.outbound import open_outbound
 from rota.processes.process import ProcessContext, Write, open_clock_monitor, run_process
 from rota.runtime.clock_offset import ClockOffset
 from rota.runtime.service import Duty, Pulse, ServiceContext, Tier
@@ -97,13 +98,20 @@ async def run_scheduler(settings: Settings, *, ready: Callable[[str], object], w
             open_pool(access, size=MAINTENANCE_CONNECTIONS) as pool,
             open_scheduler(settings, access, context, traces=process.traces) as opened,
             open_sources(settings, access, context) as sources,
+            open_outbound(settings, access, context) as outbound,
         ):
             # Workers find rescued runs by polling.
             duties = build_maintenance_duties(
                 settings.retention, pool, context, on_runs_ready=lambda: None
             )
             ready("scheduler ready")
-            yield [*sources, *opened, Tier(duties, grace=STOP_GRACE), clocks.tier]
+            yield [
+                *sources,
+                *outbound,
+                *opened,
+                Tier(duties, grace=STOP_GRACE),
+                clocks.tier,
+            ]
 
     return await run_process(
         settings,

@@ -1,0 +1,1 @@
+"""Evaluates expectations, keeps incidents and sends notifications about them."""
