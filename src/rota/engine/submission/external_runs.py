@@ -44,6 +44,8 @@ class ExternalProcess:
     host: str
     payload: Any
     labels: dict[str, str]
+    # How long the run counts as running without a report.
+    lease: timedelta = EXTERNAL_LEASE
 
 
 class StartedExternalRun(NamedTuple):
@@ -80,7 +82,7 @@ async def start_external_run(
         slots=1,
         serves=encode_canonical(ServedTenants(tenants=(process.tenant,)).to_plain({})),
     )
-    await sessions.open_session(conn, session, ttl=EXTERNAL_LEASE)
+    await sessions.open_session(conn, session, ttl=process.lease)
     spec = RunSpec(job_id=job_id, payload=process.payload)
     (run_id,) = await submit_runs(conn, [spec], now=now, new_id=new_id)
     await live_runs.take_external_run(conn, run_id=run_id, session_id=session.id)

@@ -1,0 +1,22 @@
+-- Pings to check, locked until the end of the transaction; another process skips them.
+select
+    p.id,
+    p.tenant_id,
+    p.name,
+    p.handle,
+    p.schedule::text as schedule,
+    p.grace,
+    p.policy::text as policy,
+    p.version,
+    p.created_at,
+    p.pinged_at,
+    p.succeeded_at,
+    p.failed_at,
+    p.began_at,
+    p.overdue_at,
+    p.is_down
+from rota.pings as p
+where p.check_at <= rota.now()
+order by p.check_at
+limit :most::integer
+for update skip locked;

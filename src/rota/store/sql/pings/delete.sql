@@ -1,0 +1,21 @@
+-- Delete a ping. Its URL is unknown from now on; its job and runs stay.
+delete from rota.pings as p
+where
+    p.id = :id::uuid
+    and p.tenant_id = :tenant_id::integer
+returning
+    p.id,
+    p.tenant_id,
+    p.name,
+    p.handle,
+    p.schedule::text as schedule,
+    p.grace,
+    p.policy::text as policy,
+    p.version,
+    p.created_at,
+    p.pinged_at,
+    p.succeeded_at,
+    p.failed_at,
+    p.began_at,
+    p.overdue_at,
+    p.is_down;

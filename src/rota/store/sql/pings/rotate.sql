@@ -1,0 +1,25 @@
+-- Replace the token of a ping.
+update rota.pings as p
+set
+    digest = :digest::bytea,
+    handle = :handle::text,
+    version = p.version + 1
+where
+    p.id = :id::uuid
+    and p.tenant_id = :tenant_id::integer
+returning
+    p.id,
+    p.tenant_id,
+    p.name,
+    p.handle,
+    p.schedule::text as schedule,
+    p.grace,
+    p.policy::text as policy,
+    p.version,
+    p.created_at,
+    p.pinged_at,
+    p.succeeded_at,
+    p.failed_at,
+    p.began_at,
+    p.overdue_at,
+    p.is_down;
