@@ -1,6 +1,7 @@
 """Installs the programs that tests need and no wheel has: MariaDB's server for SQL jobs, the
 servers of Redis and NATS for sources of events, Chromium for the dashboard, etcd for the cluster
-that the failover tests run on, and libfaketime for processes whose clock is wrong.
+that the failover tests run on, Prometheus and Alertmanager for metrics and alerts, and libfaketime
+for processes whose clock is wrong.
 
 Standard library only. Called by `make setup-dev`; takes no time when they are there. Where it may
 not install (it is not root, or there is no apt) it says how, and only the tests that need one fail.
@@ -29,6 +30,8 @@ WANTED = {
     "nats-server": "nats-server",
     "chromium": "chromium",
     "etcd": "etcd-server",
+    "prometheus": "prometheus",
+    "prometheus-alertmanager": "prometheus-alertmanager",
 }
 # A library instead of a program, and where it lies. `make test-faults` leaves out what needs it.
 LIBRARIES = {"usr/lib/*/faketime/libfaketimeMT.so.1": "libfaketime"}

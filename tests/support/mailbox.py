@@ -3,6 +3,7 @@
 # ruff: noqa: ARG002, N802 - names and arguments are those that aiosmtpd calls
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -23,6 +24,9 @@ class Mailbox:
 
     port: int = 0
     password: str | None = None
+    # STARTTLS; with `is_implicit`, TLS from the first byte.
+    tls: ssl.SSLContext | None = None
+    is_implicit: bool = False
     replies: dict[str, list[str]] = field(default_factory=dict)
     messages: list[EmailMessage] = field(default_factory=list)
     recipients: list[str] = field(default_factory=list)
@@ -55,7 +59,13 @@ class Mailbox:
 
     def talk(self) -> SMTP:
         if self.password is None:
-            return SMTP(self, hostname="mail.test")
+            offered = None if self.is_implicit else self.tls
+            return SMTP(
+                self,
+                hostname="mail.test",
+                tls_context=offered,
+                require_starttls=offered is not None,
+            )
         return SMTP(
             self,
             hostname="mail.test",
@@ -67,7 +77,9 @@ class Mailbox:
 @asynccontextmanager
 async def mailbox(**given: Any) -> AsyncIterator[Mailbox]:
     box = Mailbox(**given)
-    server = await asyncio.get_running_loop().create_server(box.talk, "127.0.0.1", 0)
+    server = await asyncio.get_running_loop().create_server(
+        box.talk, "127.0.0.1", 0, ssl=box.tls if box.is_implicit else None
+    )
     box.port = server.sockets[0].getsockname()[1]
     try:
         yield box

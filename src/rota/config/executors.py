@@ -23,8 +23,8 @@ from rota.config.declarations import (
 from rota.core.tenancy import DEFAULT_TENANTS
 
 
-class ChannelSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A service to which `notify` jobs send messages."""
+class NotifyChannelSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Deprecated: use [channels.NAME]. A service to which `notify` jobs send messages."""
 
     url: Annotated[
         str,
@@ -225,10 +225,11 @@ class ExecutorSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ),
     ] = DEFAULT_TENANTS
     channels: Annotated[
-        dict[str, ChannelSettings],
+        dict[str, NotifyChannelSettings],
         text(
             "a table of channels by name",
-            "Channels of `notify` jobs. Default: none, and the kind is disabled.",
+            "Deprecated: use [channels.NAME], which alerts use too. Channels of `notify` jobs. "
+            "Default: none.",
             secret=True,
         ),
     ] = field(default_factory=dict)

@@ -40,10 +40,12 @@ async def test_a_worker_sends_as_its_settings_say_and_repeats_only_what_failed(
         post.replies["oncall@example.org"] = ["451 later, please"]
         file.write_text(
             f"""
-            [executors.channels.ops]
+            [channels.ops]
             url = "{url(post, "${MAIL_PASSWORD}", "ops")}"
-            [executors.channels.oncall]
+            tenants = ["*"]
+            [channels.oncall]
             url = "{url(post, f"${{file:{tmp_path}/password}}", "oncall")}"
+            tenants = ["default"]
             """
         )
         settings = load_settings(environment={}, file=file, default_files=())

@@ -41,7 +41,7 @@ url = "sqlite://{folder}/shop.db"
 tenants = ["*"]
 [executors.connections.undeclared]
 url = "sqlite://{folder}/shop.db"
-[executors.channels.ops]
+[channels.ops]
 url = "json://127.0.0.1:{port}/notified"
 tenants = ["acme"]
 [executors.webhooks.partner]

@@ -43,7 +43,7 @@ class NotifyExecutor:
                 wanted = (
                     f"must be false: only {' and '.join(MAIL_SCHEMES)} channels accept recipients"
                 )
-                raise InvalidSetting(f"executors.channels.{name}.allow_to", True, wanted)
+                raise InvalidSetting(f"channels.{name}.allow_to", True, wanted)
 
     @property
     def kinds(self) -> Sequence[str]:

@@ -1,9 +1,9 @@
 """Sends one message to one channel, through apprise.
 
-Apprise is a large optional dependency: only a worker with channels imports it, in a thread, when
-the executor opens. Its calls block and cannot be interrupted, so each runs in a daemon thread. If
-an attempt is stopped or times out, the thread is abandoned; it does not keep the process alive, and
-its sockets have timeouts of their own.
+Apprise is a large optional dependency: only a process with channels imports it, in a thread, when
+the executor opens or an alert is sent. Its calls block and cannot be interrupted, so each runs in a
+daemon thread. If an attempt is stopped or times out, the thread is abandoned; it does not keep the
+process alive, and its sockets have timeouts of their own.
 """
 
 import asyncio
@@ -50,8 +50,8 @@ class NotifyChannel:
 
 def refuse_without_apprise() -> None:
     if find_spec("apprise") is None:
-        wanted = "apprise is missing; install rota[notify] for this worker"
-        raise InvalidSetting("executors.channels", "***", wanted)
+        wanted = "apprise is missing; install rota[notify] for this process"
+        raise InvalidSetting("channels", "***", wanted)
 
 
 async def send_letter(channel: NotifyChannel, letter: RenderedMessage) -> SendResult:
@@ -114,15 +114,21 @@ def build_asset(apprise: Any) -> Any:
 
 def build_service(apprise: Any, asset: Any, channel: NotifyChannel, letter: RenderedMessage) -> Any:
     """Return the service of the URL, set to the letter's recipients; None if it is unsupported."""
-    service = apprise.Apprise.instantiate(channel.url, asset=asset)
+    service = open_service(apprise, asset, channel.url, timeout=channel.timeout, key=letter.key)
+    if service is not None and letter.to:
+        service.targets = [(False, address) for address in letter.to]
+    return service
+
+
+def open_service(apprise: Any, asset: Any, url: str, *, timeout: timedelta, key: str) -> Any:
+    """Return the service of a URL with its timeouts and idempotency key; None if unsupported."""
+    service = apprise.Apprise.instantiate(url, asset=asset)
     if service is None:
         return None
-    if letter.to:
-        service.targets = [(False, address) for address in letter.to]
-    seconds = channel.timeout.total_seconds()
+    seconds = timeout.total_seconds()
     service.socket_connect_timeout = service.socket_read_timeout = seconds
     if isinstance(getattr(service, "headers", None), dict):
-        service.headers = {**service.headers, IDEMPOTENCY_HEADER: letter.key}
+        service.headers = {**service.headers, IDEMPOTENCY_HEADER: key}
     return service
 
 

@@ -133,7 +133,7 @@ def _check_channels(
     names = [value] if isinstance(value, str) else value
     for name in names:
         if name not in known:
-            setting = "executors.channels.NAME.tenants"
+            setting = "channels.NAME.tenants"
             raise build_resource_error(
                 "channel", name, tenant=tenant, available=known, setting=setting
             )
