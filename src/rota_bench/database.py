@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
+from uuid import UUID
 
 from rota.core.errors import StoreFailed, StoreRefused
 from rota.store.driver import Connection
@@ -61,8 +62,31 @@ class WriteVolume(NamedTuple):
     wal_bytes: int
 
 
+class AddedRuns(NamedTuple):
+    runs: int
+
+
 class RunningCount(NamedTuple):
     running: int
+
+
+class ChangedJobs(NamedTuple):
+    jobs: int
+
+
+class WatchCount(NamedTuple):
+    watches: int
+
+
+class IncidentCount(NamedTuple):
+    incidents: int
+
+
+class AlertCause(NamedTuple):
+    """An incident and the end of the run that it is about."""
+
+    id: UUID
+    finished_at: datetime
 
 
 PACKAGE: Final = "rota_bench"
@@ -74,6 +98,13 @@ RESTARTS = statement("benchmark/restarts", RestartCounts, package=PACKAGE)
 SHARE_OUT = statement("benchmark/shard_shares", ShardShares, package=PACKAGE)
 WRITTEN = statement("benchmark/write_volume", WriteVolume, package=PACKAGE)
 COUNT_RUNNING = statement("benchmark/count_running", RunningCount, package=PACKAGE)
+ADD_ENDED_RUNS = statement("benchmark/insert_ended_runs", AddedRuns, package=PACKAGE)
+HAS_UNFINISHED = statement("benchmark/has_unfinished", BusyFlag, package=PACKAGE)
+SPAN_SINCE = statement("benchmark/run_period_since", RunPeriod, package=PACKAGE)
+SET_EXPECTATIONS = statement("benchmark/set_expectations", ChangedJobs, package=PACKAGE)
+COUNT_WATCHES = statement("benchmark/count_watches", WatchCount, package=PACKAGE)
+COUNT_INCIDENTS = statement("benchmark/count_incidents", IncidentCount, package=PACKAGE)
+ALERT_CAUSES = statement("benchmark/alert_causes", AlertCause, package=PACKAGE)
 MAKE_TENANT = statement("benchmark/create_tenant", BenchTenant, package=PACKAGE)
 
 VACUUMED_TABLES: Final = ("live_runs", "scheduled_runs", "cursors", "jobs")
@@ -168,3 +199,41 @@ async def read_shard_shares(conn: Connection) -> ShardShares:
 async def count_running(conn: Connection, *, kind_id: int) -> int:
     row = await COUNT_RUNNING.one(conn, kind_id=kind_id)
     return row.running if row else 0
+
+
+async def has_unfinished_runs(conn: Connection, *, kind_id: int, before: datetime) -> bool:
+    """Return whether runs of a kind wait or run, or are due before a time."""
+    row = await HAS_UNFINISHED.one(conn, kind_id=kind_id, before=before)
+    return row is not None and row.is_busy
+
+
+async def read_run_period_since(conn: Connection, *, kind_id: int, since: datetime) -> RunPeriod:
+    """Describe the runs of a kind that were due from a time on and succeeded."""
+    row = await SPAN_SINCE.one(conn, kind_id=kind_id, since=since)
+    return row or RunPeriod(0, None, None, None)
+
+
+async def set_expectations(
+    conn: Connection, *, kind_id: int, expect: str | None, alert: str | None
+) -> int:
+    """Give all jobs of a kind these JSON documents; return the number of jobs."""
+    row = await SET_EXPECTATIONS.one(conn, kind_id=kind_id, expect=expect, alert=alert)
+    return row.jobs if row else 0
+
+
+async def count_watches(conn: Connection) -> int:
+    """Count the deadlines that schedulers watch."""
+    row = await COUNT_WATCHES.one(conn)
+    return row.watches if row else 0
+
+
+async def count_incidents(conn: Connection, *, since: datetime) -> int:
+    row = await COUNT_INCIDENTS.one(conn, since=since)
+    return row.incidents if row else 0
+
+
+async def read_alert_causes(
+    conn: Connection, *, kind_id: int, since: datetime
+) -> Sequence[AlertCause]:
+    """Return the incidents about runs of a kind that ended from a time on."""
+    return await ALERT_CAUSES.all(conn, kind_id=kind_id, since=since)

@@ -10,7 +10,7 @@ import contextlib
 import time
 from typing import Any, Final
 
-from rota.core.executor import AttemptContext
+from rota.core.executor import AttemptContext, Fail
 from rota.executors.python import Handlers
 
 NOOP: Final = "bench.noop"
@@ -19,6 +19,11 @@ NAP: Final = "bench.nap"
 BARRIER: Final = "bench.barrier"
 DOOMED: Final = "bench.doomed"
 MEMBER: Final = "bench.member"
+WATCHED: Final = "bench.watched"
+FAILING: Final = "bench.failing"
+
+# One run in this many of `WATCHED` fails.
+FAILED_ONE_IN: Final = 100
 
 BARRIER_TIMEOUT_S: Final = 20.0
 
@@ -39,6 +44,21 @@ async def member(_context: AttemptContext, _payload: Any) -> None:
 async def stamp(_context: AttemptContext, _payload: Any) -> int:
     """Return the start time in microseconds since 1970."""
     return time.time_ns() // 1000
+
+
+@handlers.handler(WATCHED)
+async def watched(context: AttemptContext, _payload: Any) -> int:
+    """Return the start time in microseconds since 1970; a few runs fail instead."""
+    started = time.time_ns() // 1000
+    if context.run_id.int % FAILED_ONE_IN == 0:
+        raise Fail("bench")
+    return started
+
+
+@handlers.handler(FAILING)
+async def failing(_context: AttemptContext, _payload: Any) -> None:
+    """Fail for good."""
+    raise Fail("bench")
 
 
 @handlers.handler(NAP)

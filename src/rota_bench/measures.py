@@ -42,6 +42,30 @@ def build_spread_measures(
     )
 
 
+def build_comparison_measures(
+    key: str,
+    words: str,
+    unit: str,
+    *,
+    lowest_percent: float | None = None,
+    highest_percent: float | None = None,
+) -> tuple[Measure, ...]:
+    """Return the measures of jobs without and with expectations. The ratio has the target."""
+    return (
+        Measure(key=f"{key}.without", text=f"{words}, unwatched", unit=unit),
+        Measure(key=f"{key}.with", text=f"{words}, watched", unit=unit),
+        Measure(
+            key=f"{key}.percent",
+            text=f"{words}, watched relative to unwatched",
+            unit="%",
+            target=highest_percent if lowest_percent is None else lowest_percent,
+            more_is_better=lowest_percent is not None,
+        ),
+        Measure(key=f"{key}.lowest_percent", text="… lowest of the rounds", unit="%"),
+        Measure(key=f"{key}.highest_percent", text="… highest of the rounds", unit="%"),
+    )
+
+
 def build_write_measures(key: str, words: str) -> tuple[Measure, ...]:
     """Return the measures of rows and WAL per submission."""
     return (
@@ -182,6 +206,43 @@ MEASURES: Final[tuple[Measure, ...]] = (
     Measure(key="map_cpu_us.plain", text="CPU time per plain run, before the map", unit="µs"),
     Measure(key="map_cpu_us.member", text="CPU time per map member", unit="µs"),
     Measure(key="map_memory_mb", text="additional memory of a map, all processes", unit="MB"),
+    Measure(
+        key="relay_runs_per_s.failures",
+        text="relay catching up, finished runs, only failures asked for",
+        unit="runs/s",
+        target=20_000,
+        more_is_better=True,
+    ),
+    Measure(
+        key="relay_runs_per_s.everything",
+        text="relay catching up, finished runs, every success asked for",
+        unit="runs/s",
+        target=20_000,
+        more_is_better=True,
+    ),
+    *build_spread_measures(
+        "relay_pass_ms.failures", "relay, pass at 20,000 runs per second, only failures"
+    ),
+    *build_spread_measures(
+        "relay_pass_ms.everything", "relay, pass at 20,000 runs per second, every success"
+    ),
+    *build_comparison_measures(
+        "watched_drain", "draining a backlog beside 1,000 runs/s", "runs/s", lowest_percent=98
+    ),
+    *build_comparison_measures(
+        "watched_fire", "20,000 jobs due at one instant, started", "runs/s", lowest_percent=98
+    ),
+    *build_comparison_measures(
+        "watched_lag_p50", "due to started, 1,000 per second, p50", "ms", highest_percent=102
+    ),
+    *build_comparison_measures(
+        "watched_lag_p99", "due to started, 1,000 per second, p99", "ms", highest_percent=102
+    ),
+    *build_comparison_measures("watched_cpu", "CPU time per second, 1,000 runs per second", "s"),
+    *build_spread_measures("alert_ms", "failed run to alert message", p99=5000),
+    Measure(key="alert_storm.incidents", text="incidents of a storm", unit="incidents"),
+    Measure(key="alert_storm.opened_s", text="storm: failed to all incidents open", unit="s"),
+    Measure(key="alert_storm.messages", text="storm: messages in 30 s", unit="messages", target=12),
     Measure(
         key="failover_scheduler_s",
         text="scheduler killed: all its jobs fire again",

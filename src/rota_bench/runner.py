@@ -20,6 +20,7 @@ from rota_bench.graphs import measure_graphs
 from rota_bench.interference import measure_in_flight, measure_neighbour
 from rota_bench.maps import measure_map
 from rota_bench.measures import compute_medians
+from rota_bench.relay import measure_relay
 from rota_bench.server import (
     BenchServer,
     BenchServerOptions,
@@ -35,6 +36,7 @@ from rota_bench.start_latency import (
 from rota_bench.submissions import measure_api
 from rota_bench.throughput import measure_drain, measure_throughput
 from rota_bench.trial import FULL_SIZES, QUICK_SIZES, Trial
+from rota_bench.watched import measure_watched
 
 Part = Literal[
     "drain",
@@ -48,6 +50,8 @@ Part = Literal[
     "api",
     "graphs",
     "map",
+    "relay",
+    "watched",
     "failover",
 ]
 
@@ -63,6 +67,8 @@ PARTS: Final[Mapping[Part, Callable[[Trial], Awaitable[dict[str, float]]]]] = {
     "api": measure_api,
     "graphs": measure_graphs,
     "map": measure_map,
+    "relay": measure_relay,
+    "watched": measure_watched,
     "failover": measure_failover,
 }
 

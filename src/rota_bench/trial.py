@@ -37,6 +37,13 @@ class WorkloadSizes:
     bulks: int = 60
     graphs: int = 10_000
     mapped: int = 1_000_000
+    relayed: int = 400_000
+    watched_jobs: int = 10_000
+    watched_rounds: int = 3
+    watched_seconds: int = 8
+    watched_backlog: int = 100_000
+    watched_fires: int = 20_000
+    watched_storm: int = 10_000
     ticking: int = 1_000
     doomed: int = 500
 
@@ -53,6 +60,12 @@ QUICK_SIZES: Final = WorkloadSizes(
     bulks=10,
     graphs=2_000,
     mapped=100_000,
+    relayed=60_000,
+    watched_rounds=1,
+    watched_seconds=4,
+    watched_backlog=20_000,
+    watched_fires=5_000,
+    watched_storm=2_000,
     ticking=200,
     doomed=100,
 )

@@ -107,6 +107,18 @@ def derive_step_run_id(
     return UUID(int=head | _FRAME | (bits & _TAIL_HIGH) | (bits & _TAIL_LOW))
 
 
+def derive_outgoing_event_id(type_: str, *parts: UUID | int | str, at: datetime) -> UUID:
+    """Return the id of an event that leaves Rota, from the row that it describes.
+
+    `at` is the time of that row, and `parts` identify the row: a run and its attempt, an audit
+    entry, or an event of an incident. The id is the same however often the row is read.
+    """
+    name = type_
+    for part in parts:
+        name += f"\0{part.int:x}" if isinstance(part, UUID) else f"\0{part}"
+    return build_id(at, blake2b(name.encode(), digest_size=10, person=b"rota outgoing").digest())
+
+
 def read_id_time(id_: UUID) -> datetime:
     """Return the time in an id."""
     return EPOCH + (id_.int >> 80) * _MILLISECOND

@@ -51,6 +51,15 @@ class SourceOptions:
             raise InvalidInput(name, value, f"must be one of {', '.join((default, *others))}")
         return str(value)
 
+    def read_number(self, name: str, default: int, *, minimum: int, maximum: int) -> int:
+        value = self._take(name)
+        if value is None:
+            return default
+        is_valid = isinstance(value, int) and not isinstance(value, bool)
+        if not is_valid or not minimum <= value <= maximum:
+            raise InvalidInput(name, value, f"must be an integer from {minimum:,} to {maximum:,}")
+        return int(value)
+
     def read_duration(
         self, name: str, default: timedelta, *, shortest: timedelta, longest: timedelta
     ) -> timedelta:

@@ -2,9 +2,10 @@
 
 Nothing is written for the feed. Each row knows its transaction (`xmin`), and PostgreSQL knows which
 transactions are still open. So "new" means "written by a transaction that was open or not yet
-started at the last look", and a row that is committed late is not missed, whatever its time says.
-The time only bounds how much is read. The caller remembers which rows it has already sent. Members
-of maps are left out: a million of them would drown everything else, and their map counts them.
+started at the last look". The time bounds how much is read; `TransactionHorizon.writers` tells the
+caller from which time on a row may still be committed (core/commit_window.py). The caller remembers
+which rows it has already sent. Members of maps are left out: a million of them would drown
+everything else, and their map counts them.
 """
 
 from collections.abc import Sequence
@@ -21,11 +22,14 @@ from rota.store.transaction import transaction
 
 
 class TransactionHorizon(NamedTuple):
-    """The oldest open transaction, and the id of the next one."""
+    """The oldest open transaction, the id of the next one, and the transactions that hold a write
+    lock on a table of the feed.
+    """
 
     now: datetime
     oldest: int
     next: int
+    writers: list[str]
     steered: str
 
 
@@ -91,14 +95,13 @@ async def read_changes(
         "since": position.since,
         "most": limit,
     }
-    timeless = {name: value for name, value in conditions.items() if name != "since"}
     from_id = build_id(position.since - _ID_MARGIN, bytes(10))
     # Each statement sees slightly more than the one before it. Rows that they miss of each other
     # were written after the horizon was read, and are new again at the next look.
     return [
         *await JOBS.all(conn, **conditions),
         *await MADE.all(conn, from_id=from_id, **conditions),
-        *await HELD_RUNS.all(conn, **timeless),
+        *await HELD_RUNS.all(conn, **conditions),
         *await PROGRESSED.all(conn, **conditions),
         *await ATTEMPTED.all(conn, **conditions),
         *await ENDED.all(conn, **conditions),

@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
+from rota.core.commit_window import CommitWindow
 from rota.core.errors import InvalidInput, StoreRefused, StoreUnavailable
 from rota.core.ids import EPOCH
 from rota.store import feed
@@ -34,12 +35,13 @@ QUIET_AFTER: Final = timedelta(seconds=15)
 # How far back a resume may reach, and how many events it returns at most.
 RESUME_REACH: Final = timedelta(minutes=2)
 RESUMED_EVENTS_MAX: Final = 500
-# A statement's time is taken when it begins, its transaction's number when it writes; between them
-# lie at most the five seconds of the statement time-out.
-_MARGIN: Final = timedelta(seconds=6)
-# Longest wait for an open transaction. It could delay the feed for hours, and the engine commits
-# within seconds or never (store/pool.py).
-_TRANSACTION_WAIT_MAX: Final = timedelta(seconds=30)
+# How far back a transaction that writes when the first stream is opened may have begun to.
+_FIRST_REACH: Final = timedelta(seconds=30)
+# How far back rows are read when a long transaction has ended; beyond, streams receive `lagged`.
+LATE_READ_MAX: Final = timedelta(minutes=10)
+# Delivered events that a look may find again are remembered: while a transaction that writes is
+# open, all since it began.
+REMEMBERED_EVENTS_MAX: Final = 50_000
 _SUM_UP_EVERY: Final = timedelta(seconds=10)
 _SUM_UP: Final = 64
 _SUM_UP_ALL: Final = 1_000_000
@@ -125,26 +127,6 @@ class FeedSubscription:
         self._last = events[-1]
 
 
-class TransactionMarks:
-    """The next transaction number at each look of the last seconds."""
-
-    def __init__(self) -> None:
-        self._marks: deque[TransactionHorizon] = deque()
-
-    def compute_position(self, horizon: TransactionHorizon) -> FeedPosition:
-        """Return the position from which the next look must read."""
-        marks = self._marks
-        marks.append(horizon)
-        while len(marks) > 1 and marks[1].now <= horizon.now - _TRANSACTION_WAIT_MAX:
-            marks.popleft()
-        too_long_ago = marks[0].now <= horizon.now - _TRANSACTION_WAIT_MAX
-        xid = max(horizon.oldest, marks[0].next) if too_long_ago else horizon.oldest
-        before = [mark.now for mark in marks if mark.next <= xid]
-        return FeedPosition(
-            xid, before[-1] - _MARGIN if before else horizon.now - _TRANSACTION_WAIT_MAX
-        )
-
-
 class LiveFeed:
     """The poller and its streams. `tick` is a duty; `open` may be called at any time."""
 
@@ -152,8 +134,9 @@ class LiveFeed:
         self._source = source
         self._streams: list[FeedSubscription] = []
         self._position: FeedPosition | None = None
-        self._marks = TransactionMarks()
-        self._delivered: set[FeedKey] = set()
+        self._window: CommitWindow | None = None
+        # When each delivered event happened.
+        self._delivered: dict[FeedKey, datetime] = {}
         self._summed_up_at: datetime | None = None
         # A stream is opened between two looks, never during one, so that it misses and repeats
         # none.
@@ -195,7 +178,7 @@ class LiveFeed:
 
     def _forget(self) -> None:
         self._position = None
-        self._marks = TransactionMarks()
+        self._window = None
         self._delivered.clear()
 
     async def _begin_stream(
@@ -204,7 +187,7 @@ class LiveFeed:
         async with transaction(conn):
             horizon = await feed.read_horizon(conn)
             if self._position is None:
-                self._position = self._marks.compute_position(horizon)
+                self._position = self._begin_window(horizon)
             if last is None:
                 return
             here = format_position(self._position)
@@ -219,28 +202,53 @@ class LiveFeed:
         stream.offer(build_items(shown, missed, ids=ids, now=horizon.now), now=horizon.now)
         stream.repeats = frozenset(map(get_key, shown))
 
+    def _begin_window(self, horizon: TransactionHorizon) -> FeedPosition:
+        self._window = window = CommitWindow(horizon.now - _FIRST_REACH)
+        window.observe(horizon.now, horizon.writers)
+        window.advance()
+        return compute_position(horizon, window)
+
     async def _deliver(self, conn: Connection) -> None:
         tenants = sorted({stream.tenant_id for stream in self._streams})
         async with transaction(conn):
             horizon = await feed.read_horizon(conn)
-            old = self._position or self._marks.compute_position(horizon)
+            old = self._position or self._begin_window(horizon)
+            window = self._window or CommitWindow(horizon.now - _FIRST_REACH)
+            window.observe(horizon.now, horizon.writers)
+            late = window.late
+            is_too_late = late is not None and late[0] < horizon.now - LATE_READ_MAX
+            since = window.front if late is None or is_too_late else late[0]
             # Delivered events appear again until their transactions are past; they must not crowd
             # out new ones.
             most = EVENTS_PER_LOOK_MAX + len(self._delivered)
-            seen = await feed.read_changes(conn, tenant_ids=tenants, position=old, limit=most)
-        self._position = new = self._marks.compute_position(horizon)
+            position = FeedPosition(old.xid, since)
+            seen = await feed.read_changes(conn, tenant_ids=tenants, position=position, limit=most)
+        window.advance()
+        window.advance_late(horizon.now)
+        self._position = new = compute_position(horizon, window)
         ids = (format_position(old), format_position(new))
         for tenant_id in tenants:
             rows = [row for row in seen if row.tenant_id == tenant_id]
             self._deliver_to_tenant(tenant_id, rows, ids=ids, now=horizon.now)
-        self._delivered = {key for key in self._delivered if key[0] >= new.xid}
+        if is_too_late:
+            for stream in self._streams:
+                stream.offer([build_lagged_item(ids[1], horizon.now, Counter())], now=horizon.now)
+        self._trim_delivered(new.xid, window.floor)
         await self._summarize_index(conn, horizon.now)
+
+    def _trim_delivered(self, xid: int, floor: datetime) -> None:
+        """Forget events that no look can find again, and the oldest beyond the limit."""
+        kept = {key: at for key, at in self._delivered.items() if key[0] >= xid and at >= floor}
+        excess = len(kept) - REMEMBERED_EVENTS_MAX
+        for key in sorted(kept, key=kept.__getitem__)[:excess] if excess > 0 else ():
+            del kept[key]
+        self._delivered = kept
 
     def _deliver_to_tenant(
         self, tenant_id: int, seen: Sequence[ChangedRow], *, ids: tuple[str, str], now: datetime
     ) -> None:
         shown, missed = select_new_rows(seen, limit=EVENTS_PER_LOOK_MAX, known=self._delivered)
-        self._delivered.update(map(get_key, shown))
+        self._delivered.update((get_key(row), row.at) for row in shown)
         events = build_items(shown, missed, ids=ids, now=now)
         for stream in self._streams:
             if stream.tenant_id != tenant_id:
@@ -264,6 +272,14 @@ class LiveFeed:
         # it, and autovacuum does the same later.
         with suppress(StoreUnavailable, StoreRefused):
             await feed.summarize_ranges(conn, limit=_SUM_UP_ALL if last is None else _SUM_UP)
+
+
+def compute_position(horizon: TransactionHorizon, window: CommitWindow) -> FeedPosition:
+    """Return the position to resume from: with the rows of open writers, unless these would make
+    every resume reach too far back.
+    """
+    is_near = window.floor >= horizon.now - RESUME_REACH / 2
+    return FeedPosition(horizon.oldest, window.floor if is_near else window.front)
 
 
 def select_new_rows(

@@ -1,1 +1,1 @@
-"""Tails finished runs, attempts, the audit log and incidents, and hands their events to consumers."""
+"""Tails runs, attempts, the audit log and incidents, and hands their events to consumers."""

@@ -170,6 +170,73 @@ async def test_a_transaction_that_stays_open_for_long_does_not_hold_the_feed_up(
             assert len(feed._delivered) <= 40
 
 
+async def test_a_run_that_a_transaction_of_a_minute_ends_last_is_told(
+    world: World, feed: LiveFeed, other: Connection
+) -> None:
+    session, claimed = await world.running()
+    async with feed.open(1) as stream:
+        await news(feed, stream)
+        late = other.transaction()
+        await late.__aenter__()
+        await other.execute("select pg_current_xact_id()")
+        told: list[str] = []
+        for _ in range(60):
+            await world.advance(seconds=1)
+            await world.run()
+            told += await types(feed, stream)
+        await other.execute("select set_config('rota.now', $1, false)", world.now.isoformat())
+        await finish(other, session, claimed)
+        await late.__aexit__(None, None, None)
+        after = await types(feed, stream)
+        rest = await types(feed, stream)
+
+    assert told == ["run.made"] * 60
+    assert after == ["run.ended"]
+    assert rest == []
+
+
+async def test_a_run_that_ended_long_before_its_transaction_commits_is_told(
+    world: World, feed: LiveFeed, other: Connection
+) -> None:
+    session, claimed = await world.running()
+    async with feed.open(1) as stream:
+        await news(feed, stream)
+        late = other.transaction()
+        await late.__aenter__()
+        await finish(other, session, claimed)
+        told: list[str] = []
+        for _ in range(150):
+            await world.advance(seconds=2)
+            await world.run()
+            told += await types(feed, stream)
+        await late.__aexit__(None, None, None)
+        after = await types(feed, stream)
+        await world.advance(seconds=20)
+        rest = await types(feed, stream)
+        remembered = len(feed._delivered)
+
+    assert told == ["run.made"] * 150
+    assert after == ["run.ended"]
+    assert rest in ([], ["quiet"])
+    assert remembered == 0
+
+
+async def test_a_report_that_only_reads_does_not_hold_the_feed_up(
+    world: World, feed: LiveFeed, other: Connection
+) -> None:
+    async with other.transaction(isolation="repeatable_read"):
+        await other.execute("select pg_current_xact_id(), count(*) from rota.runs")
+        async with feed.open(1) as stream:
+            for _ in range(100):
+                await world.advance(seconds=1)
+                await world.run()
+                assert await types(feed, stream) == ["run.made"]
+
+            assert len(feed._delivered) <= 10
+            assert feed._position is not None
+            assert feed._position.since >= world.now - timedelta(seconds=10)
+
+
 async def test_held_runs_that_start_and_stop_are_counted_apart(
     world: World, feed: LiveFeed
 ) -> None:

@@ -10,16 +10,21 @@ with fresh as materialized (
         l.kind_id,
         l.state,
         l.attempt,
-        l.started_at,
+        moment.at,
         l.graph_run_id,
         row_number() over (
             partition by l.tenant_id, l.state order by l.started_at, l.id
         ) as place,
         count(*) over (partition by l.tenant_id, l.state) as total
     from rota.live_runs as l
+    cross join
+        lateral (
+            select case when l.state = 'cancelling' then l.changed_at else l.started_at end as at
+        ) as moment
     where
         l.state in ('running', 'cancelling')
         and l.member is null
+        and moment.at >= :since::timestamptz
         and l.tenant_id = any(:tenant_ids::integer[])
         and rota.full_xid(l.xmin, :xid::bigint) >= :xid::bigint
 )
@@ -28,7 +33,7 @@ select
     case when f.state = 'cancelling' then 'run.cancelling' else 'run.started' end as what,
     f.tenant_id,
     f.xid,
-    case when f.state = 'cancelling' then rota.now() else f.started_at end as at,
+    f.at,
     f.job_id,
     coalesce(f.name, j.name, k.name) as name,
     f.id as run_id,
