@@ -80,7 +80,11 @@ def called(operations: Sequence[Operation]) -> list[Operation]:
     """The operations that become methods, in the order of the reference page. Operations with a
     signature instead of a key are called by other systems and left out.
     """
-    others = [each.name for each in operations if each.read is not None and each.body is None]
+    others = [
+        each.name
+        for each in operations
+        if each.is_hook or (each.read is not None and each.body is None)
+    ]
     found = sort_operations(operations)
     return [each for each in found if each.media != STREAM and each.name not in others]
 
@@ -234,6 +238,9 @@ class Shapes:
                 default = " = None" if type_.endswith("None") else ""
                 if each.encode_name == "data" and type_.startswith("list["):
                     lines.append(f'    items: {type_} = field(name="data")')
+                elif each.name != each.encode_name:
+                    wire = f'name="{each.encode_name}"' + (", default=None" if default else "")
+                    lines.append(f"    {each.name}: {type_} = field({wire})")
                 else:
                     lines.append(f"    {each.name}: {type_}{default}")
         return "\n".join(lines)

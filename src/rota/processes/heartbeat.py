@@ -6,6 +6,7 @@ import socket
 from rota.config.heartbeat import HeartbeatSettings
 from rota.core.ids import build_id
 from rota.engine.alerting.heartbeat_sender import HeartbeatSender
+from rota.engine.alerting.ping_checker import PingChecker
 from rota.executors.http.heartbeat_sender import send_heartbeat
 from rota.runtime.service import Duty, Pulse, ServiceContext
 from rota.store.driver import Pool
@@ -27,3 +28,8 @@ def build_heartbeat_duties(
         emit=context.emit,
     )
     return [Duty("sending heartbeats", sender.tick, Pulse(), context)]
+
+
+def build_ping_duty(pool: Pool, context: ServiceContext) -> Duty:
+    """Build the duty that checks pings."""
+    return Duty("checking pings", PingChecker(source=pool).tick, Pulse(), context)

@@ -6,9 +6,7 @@ from uuid import UUID, uuid4
 import pytest
 from tests.support.serving import Served
 
-from rota.core.alerts.finding import Finding, Verdict
 from rota.engine.alerting.ping_checker import PingChecker
-from rota.store.driver import Connection
 from rota.store.pool import DedicatedConnection
 
 
@@ -24,19 +22,19 @@ async def list_runs(api: Served) -> list[dict[str, Any]]:
     return (await api.platform.get("/v1/runs?limit=20")).json["data"]
 
 
-async def check(api: Served) -> list[Finding]:
-    """Run one pass of the checker and return what it found."""
-    found: list[Finding] = []
-
-    async def keep(_conn: Connection, findings: Any, _now: Any) -> None:
-        found.extend(findings)
-
+async def check(api: Served) -> None:
+    """Run one pass of the checker, as a scheduler does every second."""
     line = DedicatedConnection(api.access)
     try:
-        await PingChecker(source=line, apply=keep).tick()
+        await PingChecker(source=line).tick()
     finally:
         line.close()
-    return found
+
+
+async def list_incidents(api: Served, state: str = "open") -> list[dict[str, Any]]:
+    answer = await api.platform.get(f"/v1/incidents?state={state}")
+    assert answer.status == 200, answer.text
+    return answer.json["data"]
 
 
 async def test_a_success_becomes_a_finished_external_run(api: Served) -> None:
@@ -88,11 +86,12 @@ async def test_an_exit_code_other_than_0_is_a_failure_and_found_at_once(api: Ser
     ping_id, url = await create_ping(api)
     await api.stranger().get(f"{url}/7")
 
-    (finding,) = await check(api)
+    await check(api)
 
-    assert finding.verdict is Verdict.VIOLATED
-    assert finding.title.startswith("Ping backup failed at ")
-    assert finding.subject.id == UUID(ping_id.removeprefix("png_")).hex
+    (incident,) = await list_incidents(api)
+    assert incident["title"].startswith("Ping backup failed at ")
+    assert incident["subject"]["kind"] == "ping"
+    assert incident["subject"]["id"] == UUID(ping_id.removeprefix("png_")).hex
     assert (await api.platform.get(f"/v1/pings/{ping_id}")).json["state"] == "down"
     (run,) = await list_runs(api)
     assert run["reason"]["message"] == "reported exit code 7"
@@ -106,22 +105,25 @@ async def test_a_success_after_a_failure_ends_it_and_a_healthy_ping_is_not_looke
     await check(api)
     await api.stranger().get(url)
 
-    (finding,) = await check(api)
-    assert finding.verdict is Verdict.MET
+    await check(api)
 
+    assert await list_incidents(api) == []
+    assert len(await list_incidents(api, "resolved")) == 1
     await api.stranger().get(url)
-    assert await check(api) == []
+    due = await api.conn.fetchval("select count(*) from rota.pings where check_at <= rota.now()")
+    assert due == 0
 
 
 async def test_a_missing_success_is_found_when_it_is_overdue(api: Served) -> None:
     ping_id, _url = await create_ping(api)
-    assert await check(api) == []
+    await check(api)
+    assert await list_incidents(api) == []
     await api.conn.execute("update rota.pings set overdue_at = rota.now(), check_at = rota.now()")
 
-    (finding,) = await check(api)
+    await check(api)
 
-    assert finding.verdict is Verdict.VIOLATED
-    assert "has never succeeded; a success was due by" in finding.title
+    (incident,) = await list_incidents(api)
+    assert "has never succeeded; a success was due by" in incident["title"]
     assert (await api.platform.get(f"/v1/pings/{ping_id}")).json["state"] == "down"
 
 
@@ -132,9 +134,10 @@ async def test_work_that_begins_and_does_not_end_within_its_grace_is_found(api: 
         "update rota.pings set began_at = began_at - interval '1 h', check_at = rota.now()"
     )
 
-    (finding,) = await check(api)
+    await check(api)
 
-    assert "did not end within 30 minutes" in finding.title
+    (incident,) = await list_incidents(api)
+    assert "did not end within 30 minutes" in incident["title"]
 
 
 async def test_an_unknown_url_and_an_unknown_signal_are_refused_and_store_nothing(

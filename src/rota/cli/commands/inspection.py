@@ -1,4 +1,4 @@
-"""`rota audit|stats|whoami|metrics|why`: read-only commands."""
+"""`rota audit|stats|whoami|why|predict`: read-only commands."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -194,18 +194,10 @@ def whoami(*, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
     return 0
 
 
-def metrics(*, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
-    """Print metrics in the text format of Prometheus."""
-    if not api_options.is_plain:
-        raise UsageError("--json and --quiet are not supported: metrics are plain text")
-    with api_options.open_client() as client:
-        print(client.get_metrics(), end="")
-    return 0
-
-
 def why(run: str, /, *, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
     """Explain in one sentence why a run waits, or how it ended.
 
+    A second line predicts when an unfinished run will finish, if its job has enough history.
     If the last attempt raised an exception, the traceback follows, your own frames first.
 
     Parameters
@@ -216,13 +208,42 @@ def why(run: str, /, *, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
     with api_options.open_client() as client:
         if name_resolution.JOB_ID.fullmatch(run):
             state = client.get_job_status(run)
-            api_options.print_result(state, state.explanation, id_=state.status)
+            text = join_sentences(state.explanation, state.prediction)
+            api_options.print_result(state, text, id_=state.status)
             return 0
         found = client.explain_run(name_resolution.resolve_run_id(client, run))
         attempts = []
         if api_options.is_plain and found.status in WITH_TRACEBACK:
             attempts = client.list_attempts(found.run_id).items
-    api_options.print_result(found, found.sentence, id_=found.code)
+    text = join_sentences(found.sentence, found.prediction)
+    api_options.print_result(found, text, id_=found.code)
     if attempts:
         print_lines(render_traceback(attempts[-1].traceback, found.run_id))
     return 0
+
+
+def predict(
+    subject: str, /, *, by: str | None = None, api_options: ApiOptions = DEFAULT_API_OPTIONS
+) -> int:
+    """Predict when the next or current run of a job will finish, from its own history.
+
+    Parameters
+    ----------
+    subject
+        Job name or id, or the id of an unfinished run.
+    by
+        Deadline: a time of day in the job's zone, such as 06:00, or a duration after the tick, such
+        as +3h30m. Default: `expect.finish_by` of the job.
+    """
+    with api_options.open_client() as client:
+        if subject.startswith("run_"):
+            found = client.predict_run_finish(subject, **drop_empty(by=by))
+        else:
+            job_id = name_resolution.resolve_job_id(client, subject)
+            found = client.predict_job_finish(job_id, **drop_empty(by=by))
+    api_options.print_result(found, found.sentence, id_=found.expected_at or "")
+    return 0
+
+
+def join_sentences(sentence: str, prediction: str | None) -> str:
+    return sentence if prediction is None else f"{sentence}\n{prediction}"

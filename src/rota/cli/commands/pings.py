@@ -101,6 +101,29 @@ def print_url(ping: Any, base: str, api_options: ApiOptions) -> None:
 
 
 @app.command
+def show(name: str, /, *, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
+    """Show a ping: its state, schedule and last signals.
+
+    Parameters
+    ----------
+    name
+        Ping name or id.
+    """
+    with api_options.open_client() as client:
+        ping = client.get_ping(find_ping_id(client, name))
+    lines = [
+        f"{field.replace('_', ' ')}: {value}"
+        for field in ("name", "state", "schedule", "grace", "pinged_at", "succeeded_at")
+        if (value := getattr(ping, field)) is not None
+    ]
+    if ping.failed_at is not None:
+        lines.append(f"failed at: {ping.failed_at}")
+    lines.append(f"overdue at: {ping.overdue_at or 'never'}")
+    api_options.print_result(ping, "\n".join(lines), id_=ping.ping_id)
+    return 0
+
+
+@app.command
 def rotate(name: str, /, *, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
     """Replace the URL of a ping and print the new one. The former URL stops working at once.
 

@@ -5,7 +5,6 @@ signal that could open or end an incident. A healthy ping costs one look per per
 """
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -21,8 +20,9 @@ from rota.core.alerts.finding import (
     derive_expectation_id,
 )
 from rota.core.pings import PingTimes, PingVerdict, judge_ping
+from rota.engine.alerting.incident_keeper import apply_findings
 from rota.store import pings
-from rota.store.driver import Connection, ConnectionSource
+from rota.store.driver import ConnectionSource
 from rota.store.pings import CheckedPing, PingRow
 from rota.store.pool import read_database_time
 from rota.store.transaction import transaction
@@ -31,15 +31,12 @@ PING_CHECK_INTERVAL_S: Final = 1.0
 PINGS_PER_PASS_MAX: Final = 500
 PING_CONDITION: Final = "ping"
 
-ApplyFindings = Callable[[Connection, Sequence[Finding], datetime], Awaitable[None]]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PingChecker:
     """Any process may run it: a locked ping is skipped by the others."""
 
     source: ConnectionSource
-    apply: ApplyFindings
 
     async def tick(self) -> float:
         """Check a bounded number of due pings."""
@@ -56,7 +53,7 @@ class PingChecker:
                     for row, verdict in verdicts
                 ],
             )
-            await self.apply(conn, [build_finding(*pair, now) for pair in verdicts], now)
+            await apply_findings(conn, [build_finding(*pair, now) for pair in verdicts], now=now)
         return 0.0 if len(rows) == PINGS_PER_PASS_MAX else PING_CHECK_INTERVAL_S
 
 
