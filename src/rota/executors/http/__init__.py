@@ -7,6 +7,7 @@ connecting  enforces the policy: resolves each name once, opens sockets only to 
 answer      turns a response into the outcome of the attempt
 executor    runs one attempt: headers, redirects, timeouts
 webhook     runs one attempt of a signed POST through the HTTP executor
+poster      sends requests of other services, such as webhooks, with the same guard
 """
 
 from rota.executors.http.executor import HttpExecutor
