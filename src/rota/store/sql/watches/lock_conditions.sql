@@ -1,0 +1,27 @@
+-- The watches of these conditions whose subjects are not healthy, locked.
+select
+    w.expectation_id,
+    w.subject_key,
+    w.tenant_id,
+    w.job_id,
+    w.condition,
+    w.definition,
+    w.state,
+    w.since,
+    w.next_check_at,
+    w.tick_at,
+    w.due_at,
+    w.late_tick_at,
+    w.run_id,
+    w.streak,
+    w.met_in_row,
+    w.watched_since,
+    w.job_version,
+    w.evidence
+from rota.watches as w
+where
+    w.condition = any(:conditions::text[])
+    and w.state <> 'ok'
+order by w.expectation_id, w.subject_key
+limit :most::integer
+for update;

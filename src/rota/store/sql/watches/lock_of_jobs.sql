@@ -1,0 +1,24 @@
+-- All watches of these jobs, locked.
+select
+    w.expectation_id,
+    w.subject_key,
+    w.tenant_id,
+    w.job_id,
+    w.condition,
+    w.definition,
+    w.state,
+    w.since,
+    w.next_check_at,
+    w.tick_at,
+    w.due_at,
+    w.late_tick_at,
+    w.run_id,
+    w.streak,
+    w.met_in_row,
+    w.watched_since,
+    w.job_version,
+    w.evidence
+from rota.watches as w
+where w.job_id = any(:job_ids::uuid[])
+order by w.expectation_id, w.subject_key
+for update;
