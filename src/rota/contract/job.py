@@ -24,6 +24,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, defstruct
 
 from rota.contract.document_fields import GraphObject, ScheduleObject
 from rota.contract.documents import fields_by_name, find_description, find_extra
+from rota.contract.expectations import AlertDraft, ExpectDraft
 from rota.contract.field_types import Duration, Json, Labels, Moment, Name, Priority, Word
 from rota.contract.limits import LimitDraft
 from rota.contract.retries import RetriesDraft, RetriesMax
@@ -273,6 +274,22 @@ class JobFields(Struct, kw_only=True, forbid_unknown_fields=True):
         Meta(
             description="What the job does, at most 1,000 characters. Default: null.",
             extra=field_properties(detail="text"),
+        ),
+    ] = UNSET
+    expect: Annotated[
+        ExpectDraft | UnsetType | None,
+        Meta(
+            description="What must hold for its runs; a violation opens an incident "
+            "(docs/howto/alerts.md). Default: null.",
+            extra=field_properties(detail="jsonb", shown=dict[str, Json] | None),
+        ),
+    ] = UNSET
+    alert: Annotated[
+        AlertDraft | UnsetType | None,
+        Meta(
+            description="How incidents of the job are reported. Default: as a warning, to the "
+            "default channels.",
+            extra=field_properties(detail="jsonb", shown=dict[str, Json] | None),
         ),
     ] = UNSET
 

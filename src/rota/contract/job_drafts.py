@@ -12,6 +12,7 @@ from typing import Any, Final, get_type_hints
 from msgspec import UNSET, UnsetType, convert, structs, to_builtins
 
 from rota.contract.documents import read_input
+from rota.contract.expectation_values import write_alert, write_expect
 from rota.contract.job import DETAIL_COLUMNS, POLICY_FIELDS, STORED_JOB_FIELDS, JobDraft, JobFields
 from rota.contract.limits import to_limits
 from rota.contract.policy import change_policy
@@ -40,6 +41,8 @@ RULES_BY_TYPE: Final = {
 CONVERSIONS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "priority": parse_priority,
     "limits": to_limits,
+    "expect": write_expect,
+    "alert": write_alert,
     **{
         name: partial(check_text, name=name)
         for name, type_ in DETAIL_COLUMNS.items()

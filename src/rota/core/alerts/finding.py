@@ -14,6 +14,8 @@ from uuid import NAMESPACE_OID, UUID, uuid5
 
 # Root of all derived ids of alerting. Never change it: receivers deduplicate by these ids.
 ALERT_NAMESPACE: Final = uuid5(NAMESPACE_OID, "rota.alerts")
+# Tenant of findings and incidents about the installation itself; only platform keys see them.
+PLATFORM_TENANT_ID: Final = 0
 
 
 class Severity(StrEnum):
@@ -70,15 +72,17 @@ class AlertSubject:
 class AlertPolicy:
     """How violations of an expectation are reported.
 
-    `route` is the name of a route; None: the default channels. `hold_for` is how long a violation
-    must last before an incident opens. `clear_successes` is how many times in a row the expectation
-    must be met before the incident ends.
+    `route` is the name of a route or a channel; None: the default channels. `hold_for` is how long
+    a violation must last before an incident opens. `clear_successes` is how many times in a row the
+    expectation must be met before the incident ends. `recovery` is whether a message says that it
+    ended.
     """
 
     severity: Severity = Severity.WARNING
     route: str | None = None
     hold_for: timedelta = timedelta(0)
     clear_successes: int = 1
+    recovery: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

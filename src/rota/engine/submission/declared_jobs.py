@@ -17,6 +17,7 @@ from uuid import UUID
 
 from rota.contract.job_values import JOB_DEFAULTS, OWN_FIELDS, read_spec_values
 from rota.core.errors import Conflict, NameTaken, VersionChanged
+from rota.core.manifest.declaration import APP_LABEL
 from rota.core.overlap import WhenQueuePaused
 from rota.core.submissions import JobSpec, encode_canonical
 from rota.core.time.calendars import Calendar
@@ -28,7 +29,6 @@ from rota.store.driver import Connection
 from rota.store.job_views import JobFilter, JobRow
 from rota.store.transaction import transaction
 
-APP_LABEL: Final = "rota.app"
 DIGEST_LABEL: Final = "rota.declared"
 # A new run raises the version of its job too, so one try may not be enough.
 DECLARE_TRIES_MAX: Final = 10

@@ -13,9 +13,11 @@ from uuid import UUID
 
 import msgspec
 
+from rota.contract.expectation_values import read_stored_conditions
 from rota.contract.limits import write_limit
 from rota.contract.policy import write_policy
 from rota.contract.schedule import read_schedule, write_schedule
+from rota.core.alerts.validation import ConditionChecker
 from rota.core.errors import InvalidInput
 from rota.core.event_rules.payloads import check_template
 from rota.core.gates import build_gate_keys
@@ -58,6 +60,8 @@ from rota.store.gates import NewGate
 
 # Steps of search (core/time/budget.py) for all jobs of one batch: about 2 s.
 DRAFT_STEPS_MAX: Final = 200_000
+# Steps for the expectations of all jobs of one batch. Those that exceed it are checked less.
+EXPECT_STEPS_MAX: Final = 40_000
 # The `labels_text` of a draft without labels.
 NO_LABELS: Final = "{}"
 # Characters of a payload that is far below every limit.
@@ -109,6 +113,8 @@ class CheckedJob(NamedTuple):
     # A one-time run of a task, without a job definition (docs/adr/0044-submissions.md).
     is_submission: bool = False
     origin: SubmissionOrigin = UNKNOWN_ORIGIN
+    # What the caller should know about its expectations.
+    warnings: tuple[str, ...] = ()
 
     @property
     def is_immediate(self) -> bool:
@@ -177,6 +183,7 @@ class Drafter:
         self.now = now
         self._calendars = calendars
         self._budget = SearchBudget(DRAFT_STEPS_MAX) if budget is None else budget
+        self._expect_budget = SearchBudget(EXPECT_STEPS_MAX)
         self._read: dict[str, Timetable] = {}
         self._models: dict[int, SubmissionPrototype] = {}
         self._number = 0
@@ -217,7 +224,22 @@ class Drafter:
             exactly_once=exactly_once_kinds(spec.kind, spec.policy, spec.graph),
             is_submission=is_submission,
             origin=self._origin,
+            warnings=() if is_submission else self.check_expect(spec, table.schedule),
         )
+
+    def check_expect(self, spec: JobSpec, schedule: Schedule | None) -> tuple[str, ...]:
+        """Check the expectations of a job against its schedule; return warnings."""
+        if spec.expect is None:
+            return ()
+        checker = ConditionChecker(
+            schedule,
+            self.now,
+            calendars=self._calendars,
+            timeout=spec.policy.timeout,
+            budget=self._expect_budget,
+        )
+        with prefix_errors("expect"):
+            return tuple(checker.check(read_stored_conditions(spec.expect)))
 
     def draft_variant(self, variant: SpecVariant, new_id: Callable[[], UUID]) -> CheckedJob:
         """Check one of many. If an earlier submission had the same spec, only the fields of its own

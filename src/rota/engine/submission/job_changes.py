@@ -15,11 +15,14 @@ from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
+from rota.contract.expectation_values import read_stored_conditions
 from rota.contract.job import DETAIL_COLUMNS
 from rota.contract.schedule import read_schedule, write_schedule
+from rota.core.alerts.validation import ConditionChecker
 from rota.core.errors import IllegalMove, InvalidInput, InvalidSchedule, VersionChanged
 from rota.core.lanes import parse_priority
 from rota.core.limits import JobLimit
+from rota.core.manifest.declaration import APP_LABEL
 from rota.core.overlap import Overlap, WhenQueuePaused
 from rota.core.policy import Policy
 from rota.core.secret_references import encode_payload
@@ -73,7 +76,9 @@ from rota.engine.submission.tick_settlement import (
 )
 from rota.store import calendars as stored_calendars
 from rota.store import interning, jobs, live_runs
+from rota.store.alert_routes import read_targets
 from rota.store.driver import Connection
+from rota.store.expectations import read_job_expectations
 from rota.store.jobs import JobCursor, JobDescription, StoredJob
 from rota.store.transaction import transaction
 
@@ -104,6 +109,8 @@ class JobChanges:
     user_id: str | Literal[Keep.KEEP] | None = KEEP
     graph: object = KEEP
     description: str | Literal[Keep.KEEP] | None = KEEP
+    expect: Mapping[str, object] | Literal[Keep.KEEP] | None = KEEP
+    alert: Mapping[str, object] | Literal[Keep.KEEP] | None = KEEP
 
 
 async def pause_job(
@@ -226,6 +233,7 @@ async def edit_job(
         if changes.schedule is not KEEP:
             await check_schedule_quotas(conn, job, new, now)
             await lock_calendars(conn, job.tenant_id, [new], calendars)
+        await _check_expectations(conn, job, changes, new, _Start(cursor, now, calendars))
         after, described = await _adjust_job(conn, job, changes), _describe_edit(changes)
         change, settled = keep_definition(job, cursor, state=job.state), SettledTicks()
         if changes.payload is not KEEP:
@@ -264,6 +272,33 @@ class _Start(NamedTuple):
     cursor: JobCursor | None
     now: datetime
     calendars: Mapping[str, Calendar]
+
+
+async def _check_expectations(
+    conn: Connection, job: StoredJob, changes: JobChanges, new: Schedule | None, start: _Start
+) -> None:
+    """Refuse expectations that do not fit the schedule after the edit, and unknown routes."""
+    # An app is exempt: its worker may start before the scheduler that reports the channel.
+    is_declared = changes.labels is not KEEP and APP_LABEL in changes.labels
+    alert = None if changes.alert is KEEP else changes.alert
+    if alert is not None and "to" in alert and not is_declared:
+        targets = await read_targets(conn, tenant_id=job.tenant_id)
+        targets.check_target(str(alert["to"]), "alert.to")
+    if changes.expect is not KEEP:
+        expected = () if changes.expect is None else read_stored_conditions(changes.expect)
+    elif changes.schedule is not KEEP:
+        stored = (await read_job_expectations(conn, [job.id])).get(job.id, ())
+        expected = tuple(expectation.condition for expectation in stored)
+    else:
+        return
+    if expected:
+        schedule = read_job_schedule(job) if changes.schedule is KEEP else new
+        known = start.calendars
+        if schedule is not None and schedule.calendars and not known:
+            known = await stored_calendars.read_calendars(conn, tenant_id=job.tenant_id)
+        checker = ConditionChecker(schedule, start.now, calendars=known)
+        with prefix_errors("expect"):
+            await compute_ticks([schedule], partial(checker.check, expected))
 
 
 async def _begin_schedule(

@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from rota.contract.job_values import read_details
+from rota.core.alerts.routes import AlertTargets
 from rota.core.errors import InvalidInput
 from rota.core.guarantees import ExactlyOnceRequest
 from rota.core.ids import derive_tick_run_id
+from rota.core.manifest.declaration import APP_LABEL
 from rota.core.overlap import SEQUENTIAL_OVERLAPS, Overlap
 from rota.core.states import JobState
 from rota.core.submissions import JobSpec, SpecVariant, index_errors, prefix_errors
@@ -39,6 +41,7 @@ from rota.engine.submission.quotas import (
 )
 from rota.engine.submission.unique_submissions import NewKeyHolder, build_job_key, take_job_keys
 from rota.store import gates, jobs, live_runs, submissions
+from rota.store.alert_routes import read_targets
 from rota.store.driver import Connection
 from rota.store.gates import NewGate
 from rota.store.jobs import NewJob
@@ -137,6 +140,7 @@ async def submit_drafts(
     async with join_transaction(conn):
         await refuse_incapable_kinds(conn, _exactly_once(drafts_in))
         ids = await intern_drafts(conn, drafts_in, id_cache or IdCache())
+        await _check_alert_targets(conn, drafts_in, ids)
         found = await _find_holders(conn, drafts_in, keys, ids, now) if keys else {}
         wanted = _list_gates(drafts_in, found, ids)
         drafts = [draft for draft in drafts_in if draft.id not in found] if found else drafts_in
@@ -158,6 +162,24 @@ async def submit_drafts(
 def _result_of(draft: CheckedJob, now: datetime) -> SubmittedJob:
     run_id = _first_run_id(draft, now) if draft.tick_at is None and draft.is_immediate else None
     return SubmittedJob(draft.id, run_id, draft.tick_at, False, draft.is_submission)
+
+
+async def _check_alert_targets(
+    conn: Connection, drafts: Sequence[CheckedJob], ids: InternedIds
+) -> None:
+    """Refuse a job that reports to an unknown route or channel. Reads nothing if no job names one.
+
+    An app is exempt: its worker may start before the scheduler that reports the channel.
+    """
+    known: dict[str, AlertTargets] = {}
+    for place, draft in enumerate(drafts):
+        target = None if draft.spec.alert is None else draft.spec.alert.get("to")
+        if target is None or draft.is_submission or APP_LABEL in draft.spec.labels:
+            continue
+        tenant = draft.spec.tenant
+        if tenant not in known:
+            known[tenant] = await read_targets(conn, tenant_id=ids.tenants[tenant])
+        known[tenant].check_target(str(target), f"jobs[{place}].alert.to")
 
 
 async def _put_gates(

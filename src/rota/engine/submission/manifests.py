@@ -31,7 +31,7 @@ from rota.contract.schedule import read_stored_schedule, write_schedule
 from rota.core.errors import Conflict, InvalidInput, NotFound
 from rota.core.graphs import to_plain_graph
 from rota.core.guarantees import ExactlyOnceRequest
-from rota.core.manifest.declaration import PROJECT_LABEL, JobManifest, ManifestJob
+from rota.core.manifest.declaration import APP_LABEL, PROJECT_LABEL, JobManifest, ManifestJob
 from rota.core.manifest.differences import Difference, find_differences
 from rota.core.manifest.timetable import find_existing_starts, find_next_starts
 from rota.core.states import HELD_JOB_STATES, JobState
@@ -42,11 +42,18 @@ from rota.core.time.calendars import Calendar
 from rota.core.time.description import describe_schedule
 from rota.core.time.schedule import Schedule
 from rota.engine.submission import job_changes
-from rota.engine.submission.declared_jobs import APP_LABEL
+from rota.engine.submission.alert_rules import RuleContext
 from rota.engine.submission.definition_references import exactly_once_kinds, refuse_incapable_kinds
 from rota.engine.submission.drafts import DRAFT_STEPS_MAX, CheckedJob, Drafter
 from rota.engine.submission.job_changes import JobChanges
 from rota.engine.submission.job_submission import submit_drafts
+from rota.engine.submission.manifest_alerts import (
+    ManifestAlertChange,
+    compare_alerts,
+    refuse_outdated_alerts,
+    write_routes,
+    write_rules,
+)
 from rota.engine.submission.rescheduling import reschedule_followers
 from rota.store import calendars, jobs, projects
 from rota.store.calendars import StoredCalendar
@@ -123,6 +130,7 @@ class ManifestPlan:
     changes: tuple[JobPlan, ...]
     seen: Mapping[str, int]
     calendars: tuple[CalendarChange, ...] = ()
+    alerts: tuple[ManifestAlertChange, ...] = ()
     touched: Mapping[str, ManualChange] = field(default_factory=dict)
 
     @property
@@ -144,6 +152,8 @@ class ManifestContext:
     # The calendars before the change, and the names of those that change.
     previous_calendars: Mapping[str, Calendar] = field(default_factory=dict)
     changed_calendars: frozenset[str] = frozenset()
+    # Who declares the rules, and which routes and channels exist.
+    rules: RuleContext | None = None
     check: Check | None = None
 
     def budget(self) -> SearchBudget:
@@ -172,6 +182,7 @@ class ApplyOptions:
     prune: bool = False
     seen: Mapping[str, int] | None = None
     seen_calendars: Mapping[str, int] | None = None
+    seen_alerts: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +190,7 @@ class StoredProject:
     """The stored state that a file is compared with."""
 
     calendars: tuple[CalendarChange, ...]
+    alerts: tuple[ManifestAlertChange, ...]
     rows: Mapping[str, JobRow]
     # The names of the project's jobs that the file does not declare.
     others: frozenset[str]
@@ -192,6 +204,11 @@ async def read_stored_project(
     guarantee that the file requests.
     """
     dates = await compare_calendars(context.conn, manifest.calendars, tenant_id=context.tenant_id)
+    alerts: tuple[ManifestAlertChange, ...] = ()
+    if context.rules is not None:
+        alerts = await compare_alerts(
+            context.conn, manifest, context.rules, tenant_id=context.tenant_id
+        )
     names = [job.name for job in manifest.jobs]
     owned = await projects.find_members(
         context.conn, tenant_id=context.tenant_id, project=manifest.project
@@ -214,7 +231,11 @@ async def read_stored_project(
     )
     await refuse_incapable_kinds(context.conn, wanted)
     return StoredProject(
-        calendars=dates, rows=rows | others, others=frozenset(others), touched=touched
+        calendars=dates,
+        alerts=alerts,
+        rows=rows | others,
+        others=frozenset(others),
+        touched=touched,
     )
 
 
@@ -247,6 +268,7 @@ def plan_manifest(
     return ManifestPlan(
         changes=tuple(changes),
         calendars=stored.calendars,
+        alerts=stored.alerts,
         seen={name: rows[name].version if name in rows else 0 for name in names},
         touched={
             name: touched[row.id]
@@ -277,7 +299,13 @@ async def apply_manifest(
             _refuse_unseen(selected, options.seen)
         if options.seen_calendars is not None:
             refuse_outdated_calendars(plan.calendars, options.seen_calendars)
+        alerts = tuple(
+            change for change in plan.alerts if options.prune or change.action != "prune"
+        )
+        if options.seen_alerts is not None:
+            refuse_outdated_alerts(alerts, options.seen_alerts)
         await write_calendars(context.conn, plan.calendars, tenant_id=context.tenant_id)
+        await write_routes(context.conn, alerts, project=manifest.project)
         context = context.with_declared_calendars(plan.calendars)
         for change in selected:
             if change.action is ManifestAction.PRUNE and change.row is not None:
@@ -291,7 +319,8 @@ async def apply_manifest(
             [change for change in selected if change.action is ManifestAction.CREATE],
             options,
         )
-    return replace(plan, changes=selected)
+        await write_rules(context.conn, alerts, new_id=context.new_id)
+    return replace(plan, changes=selected, alerts=alerts)
 
 
 def _exactly_once(place: int, spec: JobSpec) -> Iterator[ExactlyOnceRequest]:
@@ -338,9 +367,14 @@ def _compare_job(
         yield _plan_create(at, drafting, job, sought.place)
         return
     _refuse_other_owners(row, sought.project)
-    # Check everything except the schedule, which may have ended.
-    drafting.draft(replace(job.spec, schedule=None), row.id)
+    # Check everything except the schedule, which may have ended; then what is expected of it.
+    drafting.draft(replace(job.spec, schedule=None, expect=None), row.id)
     change = _plan_update(at, job, row)
+    if change.fields & {"expect", "schedule"}:
+        declared = resolve_declared_schedule(
+            job.spec.schedule, read_row_schedule(row), seed=str(row.id), now=at.now
+        )
+        drafting.check_expect(job.spec, declared)
     # A changed calendar moves the runs of jobs that do not change themselves.
     if change.differences or change.before != change.after:
         yield replace(change, place=sought.place)

@@ -22,6 +22,7 @@ from rota.core.submissions import check_labels, check_name, prefix_errors
 from rota.core.time import durations, moments
 from rota.core.time.schedule import Immediate
 from rota.runtime.clock import SystemClock
+from rota.sdk.app.expectations import Alert, Expect
 
 Duration = str | timedelta
 # The options that define when a job runs; each is a rule of a schedule.
@@ -52,6 +53,8 @@ class JobOptions(TypedDict, total=False):
     labels: Mapping[str, str]
     user_id: str
     description: str
+    expect: Expect | Mapping[str, Any]
+    alert: Alert | Mapping[str, Any]
 
 
 class SubmissionOptions(JobOptions, total=False):
@@ -198,6 +201,14 @@ def to_json_value(value: Any) -> Any:
             return moments.to_rfc3339(moments.parse(value, field="at"))
         case Enum():
             return to_json_value(value.value)
+        case Expect() | Alert():
+            return {
+                name: to_json_value(getattr(value, attribute))
+                for attribute, name in zip(
+                    value.__struct_fields__, value.__struct_encode_fields__, strict=True
+                )
+                if getattr(value, attribute) is not None
+            }
         case Mapping():
             return {key: to_json_value(inner) for key, inner in value.items()}
         case list() | tuple():

@@ -35,6 +35,9 @@ CRON_VARIABLES: Final = frozenset(
 )
 MAIL_LABEL: Final = "mailto"
 ADDRESSES_MAX: Final = 8
+CHANNEL_CHARACTERS_MAX: Final = 100
+# As cron does: it mails about every failure.
+MAIL_EXPECT: Final[Mapping[str, Any]] = {"failures": {"streak": 1}}
 # Variables that a payload may not set, because they make an allowed program load other code.
 FORBIDDEN_VARIABLES: Final = re.compile(r"LD_|DYLD_|GLIBC_TUNABLES$|GCONV_PATH$|ROTA_")
 # As cron does: no overlap check, no retries, no timeout.
@@ -109,10 +112,15 @@ def _set(setting: re.Match[str], state: _State, found: ImportedJobs, place: str)
         zones.get_zone(value)
         state.zone = value
     elif name == "MAILTO" and value:
-        found.add_note(
-            place, f"MAILTO becomes the label {MAIL_LABEL} of each job; Rota sends no mail"
-        )
         _refuse_long(split_addresses(value), found, place)
+        if addresses := _list_addresses(value):
+            channel = name_mail_channel(addresses)
+            found.channels[channel] = ",".join(addresses)
+            found.add_note(
+                place,
+                f"MAILTO becomes an alert at every failure, to the channel {channel}; add "
+                f"{describe_mail_channel(channel, addresses)} to the settings of the schedulers",
+            )
     elif FORBIDDEN_VARIABLES.match(name):
         found.add_note(place, f"{name} is not imported: jobs may not set it")
         return
@@ -136,8 +144,10 @@ def _job(
         comments.append(f"as {user}")
     command, stdin = _command(rest)
     body: dict[str, Any] = {"schedule": schedule, "payload": _payload(command, stdin, state)}
-    if labels := _mail_labels(state):
-        body["labels"] = labels
+    if addresses := _list_addresses(state.env.get("MAILTO", "")):
+        body["labels"] = _mail_labels(addresses)
+        body["expect"] = dict(MAIL_EXPECT)
+        body["alert"] = {"to": name_mail_channel(addresses)}
     return ManifestJobText(found.claim_name(derive_name(command)), body, comments)
 
 
@@ -198,11 +208,29 @@ def split_addresses(value: str) -> list[str]:
     return [address.strip() for address in value.split(",") if address.strip()]
 
 
-def _mail_labels(state: _State) -> dict[str, str]:
+def _list_addresses(value: str) -> list[str]:
+    """The addresses of a MAILTO that are imported."""
+    return [address for address in split_addresses(value) if _fits(address)][:ADDRESSES_MAX]
+
+
+def _mail_labels(addresses: list[str]) -> dict[str, str]:
     """Labels with the recipients of alerts: `mailto` for the first address, then `mailto.2` …."""
-    addresses = [one for one in split_addresses(state.env.get("MAILTO", "")) if _fits(one)]
     names = (MAIL_LABEL if number == 1 else f"{MAIL_LABEL}.{number}" for number in count(1))
-    return dict(zip(names, addresses[:ADDRESSES_MAX], strict=False))
+    return dict(zip(names, addresses, strict=False))
+
+
+def name_mail_channel(addresses: list[str]) -> str:
+    """The name of the channel that mails to these addresses, a bare key of TOML."""
+    words = (re.sub(r"[^A-Za-z0-9]+", "-", address).strip("-").lower() for address in addresses)
+    return "-".join(["mail", *words])[:CHANNEL_CHARACTERS_MAX].rstrip("-")
+
+
+def describe_mail_channel(channel: str, addresses: list[str]) -> str:
+    """The section of rota.toml that defines the channel; user, password and host are to fill in."""
+    to = ",".join(addresses)
+    return (
+        f'[channels.{channel}] url = "mailtos://USER:PASSWORD@HOST?to={to}", tenants = ["default"]'
+    )
 
 
 def _fits(address: str) -> bool:

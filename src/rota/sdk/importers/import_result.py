@@ -32,6 +32,8 @@ class ImportedJobs:
     notes: list[ImportRemark] = field(default_factory=list)
     defaults: dict[str, Any] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
+    # Channels that the jobs report to, with their recipients.
+    channels: dict[str, str] = field(default_factory=dict)
 
     def skip_entry(self, place: str, reason: object) -> None:
         self.skipped.append(ImportRemark(place, str(reason)))

@@ -17,6 +17,7 @@ EXEC_KIND: Final = "exec"
 SPECIAL_FIELDS: Final = frozenset({"name", "kind", "schedule", "graph", "labels"})
 EXPORTED_FIELDS: Final = tuple(name for name in STORED_JOB_FIELDS if name not in SPECIAL_FIELDS)
 GRAPH: Final = "graph"
+ALERT_DEFAULTS: Final = {"to": None, "severity": "warning", "for": "PT0S", "clear": 1}
 
 
 def is_exported(job: Any, project: str) -> bool:
@@ -73,6 +74,33 @@ def export_calendars(jobs: Iterable[Any], known: Iterable[Any]) -> dict[str, Any
         for calendar in known
         if calendar.name in used
     }
+
+
+def export_alerts(rules: Iterable[Any], project: str) -> list[dict[str, Any]]:
+    """The rules of the project and those of none, without default values."""
+    found = []
+    for rule in rules:
+        if rule.project not in {None, project}:
+            continue
+        values = {
+            "to": rule.to,
+            "severity": rule.severity,
+            "for": rule.hold_for,
+            "clear": rule.clear,
+        }
+        body: dict[str, Any] = {"name": rule.name}
+        body |= {"match": rule.match} if rule.match else {}
+        body["when"] = rule.when
+        body |= {key: value for key, value in values.items() if value != ALERT_DEFAULTS[key]}
+        body |= {} if rule.recovery else {"recovery": False}
+        body |= {} if rule.enabled else {"enabled": False}
+        found.append(body)
+    return found
+
+
+def export_routes(routes: Iterable[Any], project: str) -> dict[str, Any]:
+    """The routes of the project and those of none."""
+    return {route.name: route.steps for route in routes if route.project in {None, project}}
 
 
 def _retries(retries: Mapping[str, Any]) -> Any:

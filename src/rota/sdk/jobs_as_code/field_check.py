@@ -9,6 +9,14 @@ from typing import Any, Final
 
 from rota.contract.calendar import CalendarDocument
 from rota.contract.documents import fields_by_name
+from rota.contract.expectations import (
+    AlertDraft,
+    ExpectDraft,
+    RouteStepDraft,
+    RuleCondition,
+    RuleDraft,
+    SubjectMatch,
+)
 from rota.contract.job import JOB_FIELDS
 from rota.contract.limits import LimitDraft, RateDraft
 from rota.contract.retries import RetriesDraft
@@ -16,7 +24,15 @@ from rota.sdk.jobs_as_code import graph_files
 from rota.sdk.jobs_as_code.problems import FileProblem, describe_unknown_field
 from rota.sdk.jobs_as_code.yaml_reader import ValuePath, YamlDocument
 
-TOP_LEVEL_FIELDS: Final = ("version", "project", "defaults", "calendars", "jobs")
+TOP_LEVEL_FIELDS: Final = (
+    "version",
+    "project",
+    "defaults",
+    "calendars",
+    "jobs",
+    "alerts",
+    "routes",
+)
 CALENDAR_FIELDS: Final = tuple(name for name in fields_by_name(CalendarDocument) if name != "name")
 # `name` is the key in the file; `paused` is a state that only a file declares.
 MANIFEST_JOB_FIELDS: Final = (*(name for name in JOB_FIELDS if name != "name"), "paused")
@@ -30,6 +46,12 @@ DEFAULTS_FIELDS: Final = tuple(
 RETRIES_FIELDS: Final = tuple(fields_by_name(RetriesDraft))
 LIMIT_FIELDS: Final = tuple(fields_by_name(LimitDraft))
 RATE_FIELDS: Final = tuple(fields_by_name(RateDraft))
+EXPECT_FIELDS: Final = tuple(fields_by_name(ExpectDraft))
+ALERT_FIELDS: Final = tuple(fields_by_name(AlertDraft))
+RULE_FIELDS: Final = tuple(fields_by_name(RuleDraft))
+CONDITION_FIELDS: Final = tuple(fields_by_name(RuleCondition))
+MATCH_FIELDS: Final = tuple(fields_by_name(SubjectMatch))
+ROUTE_STEP_FIELDS: Final = tuple(fields_by_name(RouteStepDraft))
 
 
 def find_unknown_fields(text: YamlDocument) -> Iterator[FileProblem]:
@@ -43,6 +65,8 @@ def find_unknown_fields(text: YamlDocument) -> Iterator[FileProblem]:
     yield from _unknown_fields(text, root, (), TOP_LEVEL_FIELDS, "field")
     yield from _job(text, root.get("defaults"), ("defaults",), DEFAULTS_FIELDS)
     yield from _calendars(text, root.get("calendars"))
+    yield from _rules(text, root.get("alerts"))
+    yield from _routes(text, root.get("routes"))
     jobs = root.get("jobs")
     if jobs is not None and not isinstance(jobs, dict):
         message = "jobs must be an object that maps the name of each job to its fields"
@@ -68,6 +92,38 @@ def _calendars(text: YamlDocument, calendars: Any) -> Iterator[FileProblem]:
         yield from _unknown_fields(text, calendar, path, CALENDAR_FIELDS, "calendar field")
 
 
+def _rules(text: YamlDocument, rules: Any) -> Iterator[FileProblem]:
+    if rules is None:
+        return
+    if not isinstance(rules, list) or not all(
+        isinstance(rule, dict) and isinstance(rule.get("name"), str) for rule in rules
+    ):
+        message = "alerts must be a list of rules, each with name and when"
+        yield FileProblem(text.find_position(("alerts",)), message)
+        return
+    for index, rule in enumerate(rules):
+        path = ("alerts", index)
+        yield from _unknown_fields(text, rule, path, RULE_FIELDS, "rule field")
+        when, match = rule.get("when"), rule.get("match")
+        yield from _unknown_fields(text, when, (*path, "when"), CONDITION_FIELDS, "condition")
+        yield from _unknown_fields(text, match, (*path, "match"), MATCH_FIELDS, "match field")
+
+
+def _routes(text: YamlDocument, routes: Any) -> Iterator[FileProblem]:
+    if routes is None:
+        return
+    if not isinstance(routes, dict) or not all(
+        isinstance(steps, list) for steps in routes.values()
+    ):
+        message = "routes must be an object that maps the name of each route to a list of steps"
+        yield FileProblem(text.find_position(("routes",)), message)
+        return
+    for name, steps in routes.items():
+        for index, step in enumerate(steps):
+            path = ("routes", name, index)
+            yield from _unknown_fields(text, step, path, ROUTE_STEP_FIELDS, "step field")
+
+
 def _job(
     text: YamlDocument, job: Any, path: ValuePath, known: tuple[str, ...]
 ) -> Iterator[FileProblem]:
@@ -82,6 +138,9 @@ def _job(
     yield from graph_files.find_graph_errors(text, job, path)
     retries = job.get("retries")
     yield from _unknown_fields(text, retries, (*path, "retries"), RETRIES_FIELDS, "retries field")
+    expect, alert = job.get("expect"), job.get("alert")
+    yield from _unknown_fields(text, expect, (*path, "expect"), EXPECT_FIELDS, "condition")
+    yield from _unknown_fields(text, alert, (*path, "alert"), ALERT_FIELDS, "alert field")
     limits = job.get("limits")
     for index, limit in enumerate(limits if isinstance(limits, list) else ()):
         at = (*path, "limits", index)

@@ -20,7 +20,7 @@ MANIFEST_VERSION: Final = 1
 DEFAULT_MANIFEST_FILE: Final = "rota.yaml"
 YAML_SUFFIXES: Final = (".yaml", ".yml")
 PROJECT_JOBS_MAX: Final = 1000
-_POINTER: Final = re.compile(r"/(jobs|calendars)/(\d+)(?:/calendar)?(/.*)?")
+_POINTER: Final = re.compile(r"/(jobs|calendars|alerts|routes)/(\d+)(?:/calendar|/steps)?(/.*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,8 @@ class ManifestFile:
     project: str
     jobs: tuple[ManifestEntry, ...]
     calendars: tuple[ManifestEntry, ...] = ()
+    alerts: tuple[ManifestEntry, ...] = ()
+    routes: tuple[ManifestEntry, ...] = ()
 
     def to_request(self) -> dict[str, Any]:
         """The request body for the API."""
@@ -45,12 +47,23 @@ class ManifestFile:
             "project": self.project,
             "jobs": [{"name": job.name, **job.body} for job in self.jobs],
             "calendars": [{"name": one.name, "calendar": one.body} for one in self.calendars],
+            "alerts": [dict(rule.body) for rule in self.alerts],
+            "routes": [{"name": route.name, **route.body} for route in self.routes],
         }
+
+    def list_entries(self, section: str) -> tuple[ManifestEntry, ...]:
+        """The entries of a section, in the order of the request."""
+        return {
+            "jobs": self.jobs,
+            "calendars": self.calendars,
+            "alerts": self.alerts,
+            "routes": self.routes,
+        }[section]
 
     def locate(self, pointer: str) -> FilePosition | None:
         """The position in the files that a JSON pointer of the API refers to; None if in none."""
         match = _POINTER.fullmatch(pointer)
-        entries = self.jobs if match is not None and match[1] == "jobs" else self.calendars
+        entries = () if match is None else self.list_entries(match[1])
         if match is None or int(match[2]) >= len(entries):
             return None
         entry = entries[int(match[2])]
@@ -116,7 +129,17 @@ def combine_documents(texts: Sequence[YamlDocument], path: str) -> ManifestFile:
         for text in texts
         for name, calendar in (text.value.get("calendars") or {}).items()
     )
-    return ManifestFile(project, jobs, calendars)
+    alerts = tuple(
+        ManifestEntry(rule["name"], rule, text, ("alerts", index))
+        for text in texts
+        for index, rule in enumerate(text.value.get("alerts") or ())
+    )
+    routes = tuple(
+        ManifestEntry(name, {"steps": steps}, text, ("routes", name))
+        for text in texts
+        for name, steps in (text.value.get("routes") or {}).items()
+    )
+    return ManifestFile(project, jobs, calendars, alerts, routes)
 
 
 def _versions(texts: Sequence[YamlDocument]) -> Iterator[FileProblem]:
@@ -153,7 +176,7 @@ def _projects(texts: Sequence[YamlDocument], place: str) -> Iterator[FileProblem
 def _duplicates(texts: Sequence[YamlDocument]) -> Iterator[FileProblem]:
     seen: dict[ValuePath, FilePosition] = {}
     for text in texts:
-        for section, thing in (("jobs", "job"), ("calendars", "calendar")):
+        for section, thing in (("jobs", "job"), ("calendars", "calendar"), ("routes", "route")):
             for name in text.value.get(section) or {}:
                 spot = text.find_position((section, name))
                 first = seen.setdefault((section, name), spot)

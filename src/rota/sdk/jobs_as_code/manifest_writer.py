@@ -65,14 +65,17 @@ def render_manifest(
     *,
     defaults: Mapping[str, Any] | None = None,
     calendars: Mapping[str, Any] | None = None,
+    alerting: Mapping[str, Any] | None = None,
     comments: Sequence[str] = (),
 ) -> str:
-    """Render the text of a manifest."""
+    """Render the text of a manifest. `alerting` has the sections `alerts` and `routes`."""
     head = [f"# {line}".rstrip() for line in comments]
     head += _dump_lines({"version": MANIFEST_VERSION, "project": project})
     head += _dump_lines({"defaults": dict(defaults)}) if defaults else []
     head += _dump_lines({"calendars": dict(calendars)}) if calendars else []
-    return "\n".join([*head, *_lines(jobs)]) + "\n"
+    given = {name: section for name, section in (alerting or {}).items() if section}
+    foot = _dump_lines(given) if given else []
+    return "\n".join([*head, *_lines(jobs), *foot]) + "\n"
 
 
 def _lines(jobs: Sequence[ManifestJobText]) -> Iterator[str]:

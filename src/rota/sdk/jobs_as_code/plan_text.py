@@ -17,18 +17,20 @@ def summarize_plan(plan: Any) -> str:
         f"{plan.project}: {counts['create']} to create, {counts['update']} to update,"
         f" {counts['prune']} not in the file, {plan.unchanged} unchanged"
     )
-    return f"{summary}; calendars to write: {len(plan.calendars)}" if plan.calendars else summary
+    if plan.calendars:
+        summary += f"; calendars to write: {len(plan.calendars)}"
+    if plan.alerts:
+        summary += f"; alerts and routes to change: {len(plan.alerts)}"
+    return summary
 
 
 def render_plan(plan: Any, *, prune: bool) -> Iterator[str]:
     """Yield all changes with their fields, and the next runs that move."""
     for calendar in plan.calendars:
-        yield ""
-        yield f"{ACTION_SIGNS[calendar.action]} calendar {calendar.name}"
-        if calendar.action == "update":
-            for field in calendar.fields:
-                before, after = format_value(field.before), format_value(field.after)
-                yield f"    {field.field}: {before} -> {after}"
+        yield from _render_resource(f"calendar {calendar.name}", calendar)
+    for alert in plan.alerts:
+        remark = _remark(alert, prune=prune)
+        yield from _render_resource(f"{alert.thing} {alert.name}{remark}", alert)
     for change in plan.changes:
         yield ""
         yield f"{ACTION_SIGNS[change.action]} {change.name}{_remark(change, prune=prune)}"
@@ -41,10 +43,22 @@ def render_plan(plan: Any, *, prune: bool) -> Iterator[str]:
         yield from _runs(change, prune=prune)
 
 
+def _render_resource(title: str, change: Any) -> Iterator[str]:
+    yield ""
+    yield f"{ACTION_SIGNS[change.action]} {title}"
+    if change.action == "update":
+        for field in change.fields:
+            yield f"    {field.field}: {format_value(field.before)} -> {format_value(field.after)}"
+
+
 def render_plan_briefly(plan: Any) -> Iterator[str]:
-    """Yield one line for each calendar and each job."""
+    """Yield one line for each calendar, rule, route and job."""
     for calendar in plan.calendars:
         yield f"{ACTION_SIGNS[calendar.action]} calendar {calendar.name}"
+    for alert in plan.alerts:
+        names = ", ".join(field.field for field in alert.fields)
+        shown = f": {names}" if names and alert.action == "update" else ""
+        yield f"{ACTION_SIGNS[alert.action]} {alert.thing} {alert.name}{shown}"
     for change in plan.changes:
         names = ", ".join(field.field for field in change.fields)
         yield f"{ACTION_SIGNS[change.action]} {change.name}{f': {names}' if names else ''}"

@@ -96,13 +96,19 @@ def test_backups_with_percent_signs_and_what_runs_at_boot() -> None:
     assert left.startswith("tab:9: @reboot is not supported")
 
 
-def test_who_was_mailed_is_kept_as_labels_for_alerts() -> None:
+def test_who_was_mailed_is_alerted_at_every_failure() -> None:
     found = crontab("backups")
 
     assert [job.body["labels"] for job in found.jobs] == 3 * [{"mailto": "ops@example.org"}]
+    assert [job.body["expect"] for job in found.jobs] == 3 * [{"failures": {"streak": 1}}]
+    assert [job.body["alert"] for job in found.jobs] == 3 * [{"to": "mail-ops-example-org"}]
     (note,) = [each for each in found.notes if "MAILTO" in each.message]
     assert note.place == "tab:1"
-    assert "MAILTO becomes the label mailto" in note.message
+    assert "MAILTO becomes an alert at every failure" in note.message
+    section = (
+        '[channels.mail-ops-example-org] url = "mailtos://USER:PASSWORD@HOST?to=ops@example.org"'
+    )
+    assert section in note.message
 
 
 def test_several_addresses_are_several_labels_and_those_that_do_not_fit_are_told() -> None:
@@ -111,7 +117,8 @@ def test_several_addresses_are_several_labels_and_those_that_do_not_fit_are_told
 
     first, second = found.jobs
     assert first.body["labels"] == {"mailto": "a@example.org", "mailto.2": "b@example.org"}
-    assert "labels" not in second.body
+    assert first.body["alert"] == {"to": "mail-a-example-org-b-example-org"}
+    assert not {"labels", "alert", "expect"} & second.body.keys()
     assert any("are kept; not kept: ccc" in each.message for each in found.notes)
 
 

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from msgspec import UNSET, UnsetType
 
 from rota.sdk.client.generated.schemas import (
+    AlertDraft,
     AttemptView,
     AuditView,
     BackfillEstimate,
@@ -21,28 +22,40 @@ from rota.sdk.client.generated.schemas import (
     BulkActionResult,
     BulkFilter,
     CalendarView,
+    ChannelView,
     CreatedHook,
     CreatedJob,
     CreatedJobs,
     CreatedKey,
+    CreatedPing,
+    CreatedWebhook,
     DeadGroupDetail,
     DeadGroups,
     DeclaredCalendar,
     DeclaredJob,
+    DeclaredRoute,
+    DeliveryDetails,
+    DeliveryView,
+    DemandView,
     Duration,
+    EnabledWebhook,
     EventDraft,
     EventFilter,
     EventReceipts,
     EventReplayResult,
     EventView,
+    ExpectationView,
+    ExpectDraft,
     ExternalRun,
     ExternalRunState,
     GraphView,
     Health,
     HookView,
+    IncidentView,
     JobChangeView,
     JobCountsView,
     JobDraft,
+    JobExpectationView,
     JobOutcomes,
     JobStatus,
     JobView,
@@ -53,18 +66,28 @@ from rota.sdk.client.generated.schemas import (
     LoadView,
     Logs,
     Moment,
+    NotificationView,
     OutputPiece,
     OverlapName,
+    PingView,
     PlanView,
+    PredictionView,
     PreviewView,
     Priority,
+    ProblemView,
     QueueCreated,
     QueueState,
     QueueView,
     QuotasDraft,
     RateDraft,
+    Rehearsal,
+    ReplayedDeliveries,
     RetriesDraft,
     RoleName,
+    RouteStepDraft,
+    RouteView,
+    RuleCondition,
+    RuleDraft,
     RunDetail,
     RunExplanation,
     RunGraphView,
@@ -76,15 +99,20 @@ from rota.sdk.client.generated.schemas import (
     SecretView,
     SeriesView,
     ShardView,
+    SilenceView,
     SourceView,
     StartedRun,
     StatisticsView,
+    SubjectMatch,
+    TargetGroup,
     TaskItem,
     TaskView,
     TenantView,
     TicketView,
     UniqueDraft,
     UserView,
+    WebhookFilter,
+    WebhookView,
     WhoAmI,
     WorkerDrained,
     WorkerView,
@@ -127,6 +155,8 @@ class Operations:
         labels: Mapping[str, str] | UnsetType = UNSET,
         user_id: str | UnsetType | None = UNSET,
         description: str | UnsetType | None = UNSET,
+        expect: ExpectDraft | Mapping[str, Any] | UnsetType | None = UNSET,
+        alert: AlertDraft | Mapping[str, Any] | UnsetType | None = UNSET,
         unique: UniqueDraft | Mapping[str, Any] | UnsetType = UNSET,
         idempotency_key: str | None = None,
     ) -> ApiRequest[CreatedJob]:
@@ -179,6 +209,10 @@ class Operations:
             labels: Your own names and values, to filter jobs by. Default: none.
             user_id: Owner of the job, for your own records. Default: null.
             description: What the job does, at most 1,000 characters. Default: null.
+            expect: What must hold for its runs; a violation opens an incident
+                (docs/howto/alerts.md). Default: null.
+            alert: How incidents of the job are reported. Default: as a warning, to the default
+                channels.
             unique: Deduplicates submissions with the same key. Default: no deduplication.
             idempotency_key: For a day, a repeated request with the same key returns the first
                 response.
@@ -214,6 +248,8 @@ class Operations:
                 "labels": labels,
                 "user_id": user_id,
                 "description": description,
+                "expect": expect,
+                "alert": alert,
                 "unique": unique,
             },
             repeat="by_key",
@@ -385,6 +421,8 @@ class Operations:
         labels: Mapping[str, str] | UnsetType = UNSET,
         user_id: str | UnsetType | None = UNSET,
         description: str | UnsetType | None = UNSET,
+        expect: ExpectDraft | Mapping[str, Any] | UnsetType | None = UNSET,
+        alert: AlertDraft | Mapping[str, Any] | UnsetType | None = UNSET,
         if_match: int | None = None,
     ) -> ApiRequest[JobView]:
         """Update a job: only the given fields change.
@@ -436,6 +474,10 @@ class Operations:
             labels: Your own names and values, to filter jobs by. Default: none.
             user_id: Owner of the job, for your own records. Default: null.
             description: What the job does, at most 1,000 characters. Default: null.
+            expect: What must hold for its runs; a violation opens an incident
+                (docs/howto/alerts.md). Default: null.
+            alert: How incidents of the job are reported. Default: as a warning, to the default
+                channels.
             if_match: Fail if the current `version` is not this one. Default: no check.
         """
         return ApiRequest(
@@ -470,6 +512,8 @@ class Operations:
                 "labels": labels,
                 "user_id": user_id,
                 "description": description,
+                "expect": expect,
+                "alert": alert,
             },
             if_match=if_match,
         )
@@ -505,6 +549,8 @@ class Operations:
         labels: Mapping[str, str] | UnsetType = UNSET,
         user_id: str | UnsetType | None = UNSET,
         description: str | UnsetType | None = UNSET,
+        expect: ExpectDraft | Mapping[str, Any] | UnsetType | None = UNSET,
+        alert: AlertDraft | Mapping[str, Any] | UnsetType | None = UNSET,
         if_match: int | None = None,
     ) -> ApiRequest[JobView]:
         """Update a job, as with PUT.
@@ -552,6 +598,10 @@ class Operations:
             labels: Your own names and values, to filter jobs by. Default: none.
             user_id: Owner of the job, for your own records. Default: null.
             description: What the job does, at most 1,000 characters. Default: null.
+            expect: What must hold for its runs; a violation opens an incident
+                (docs/howto/alerts.md). Default: null.
+            alert: How incidents of the job are reported. Default: as a warning, to the default
+                channels.
             if_match: Fail if the current `version` is not this one. Default: no check.
         """
         return ApiRequest(
@@ -586,6 +636,8 @@ class Operations:
                 "labels": labels,
                 "user_id": user_id,
                 "description": description,
+                "expect": expect,
+                "alert": alert,
             },
             if_match=if_match,
         )
@@ -620,6 +672,8 @@ class Operations:
         labels: Mapping[str, str] | UnsetType = UNSET,
         user_id: str | UnsetType | None = UNSET,
         description: str | UnsetType | None = UNSET,
+        expect: ExpectDraft | Mapping[str, Any] | UnsetType | None = UNSET,
+        alert: AlertDraft | Mapping[str, Any] | UnsetType | None = UNSET,
         unique: UniqueDraft | Mapping[str, Any] | UnsetType = UNSET,
         if_match: int | None = None,
     ) -> ApiRequest[JobView]:
@@ -666,6 +720,10 @@ class Operations:
             labels: Your own names and values, to filter jobs by. Default: none.
             user_id: Owner of the job, for your own records. Default: null.
             description: What the job does, at most 1,000 characters. Default: null.
+            expect: What must hold for its runs; a violation opens an incident
+                (docs/howto/alerts.md). Default: null.
+            alert: How incidents of the job are reported. Default: as a warning, to the default
+                channels.
             unique: Deduplicates submissions with the same key. Default: no deduplication.
             if_match: Fail if the current `version` is not this one. Default: no check.
         """
@@ -700,6 +758,8 @@ class Operations:
                 "labels": labels,
                 "user_id": user_id,
                 "description": description,
+                "expect": expect,
+                "alert": alert,
                 "unique": unique,
             },
             if_match=if_match,
@@ -881,6 +941,28 @@ class Operations:
             path="/v1/jobs/outcomes",
             response_type=Page[JobOutcomes],
             query={"job_id": job_id, "each": each},
+        )
+
+    @ApiMethod
+    def predict_job_finish(
+        self, job_id: str, *, by: str | None = None
+    ) -> ApiRequest[PredictionView]:
+        """Predict when the unfinished run of a job, or its next tick, will finish.
+
+        The prediction comes from the job's own history: its last runs, weekday and day of the
+        month. With a deadline it includes the probability of success by then. With fewer than 15
+        successful runs there is no prediction, and `reason` says so.
+
+        Args:
+            by: Deadline: a time of day in the job's zone, the first one after the tick (`06:00`),
+                or a duration after the tick (`+3h30m`). Default: `expect.finish_by` of the job.
+        """
+        return ApiRequest(
+            method="GET",
+            path="/v1/jobs/{}/prediction",
+            response_type=PredictionView,
+            path_arguments=(job_id,),
+            query={"by": by},
         )
 
     @ApiMethod
@@ -1163,6 +1245,8 @@ class Operations:
         project: str,
         jobs: Sequence[DeclaredJob | Mapping[str, Any]],
         calendars: Sequence[DeclaredCalendar | Mapping[str, Any]] | UnsetType = UNSET,
+        alerts: Sequence[RuleDraft | Mapping[str, Any]] | UnsetType = UNSET,
+        routes: Sequence[DeclaredRoute | Mapping[str, Any]] | UnsetType = UNSET,
     ) -> ApiRequest[PlanView]:
         """Plan a manifest: show what applying it would change, and which next runs move.
 
@@ -1172,12 +1256,20 @@ class Operations:
             project: Name of the project, stored in the label `rota.project`.
             jobs: All jobs of the project.
             calendars: Calendars to create or replace; none is deleted. Default: none.
+            alerts: All rules of the project. Default: none.
+            routes: All routes of the project. Default: none.
         """
         return ApiRequest(
             method="POST",
             path="/v1/manifests/plan",
             response_type=PlanView,
-            body={"project": project, "jobs": jobs, "calendars": calendars},
+            body={
+                "project": project,
+                "jobs": jobs,
+                "calendars": calendars,
+                "alerts": alerts,
+                "routes": routes,
+            },
         )
 
     @ApiMethod
@@ -1187,9 +1279,12 @@ class Operations:
         project: str,
         jobs: Sequence[DeclaredJob | Mapping[str, Any]],
         calendars: Sequence[DeclaredCalendar | Mapping[str, Any]] | UnsetType = UNSET,
+        alerts: Sequence[RuleDraft | Mapping[str, Any]] | UnsetType = UNSET,
+        routes: Sequence[DeclaredRoute | Mapping[str, Any]] | UnsetType = UNSET,
         prune: bool | UnsetType = UNSET,
         seen: Mapping[str, int] | UnsetType | None = UNSET,
         seen_calendars: Mapping[str, int] | UnsetType | None = UNSET,
+        seen_alerts: Mapping[str, int] | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
     ) -> ApiRequest[PlanView]:
         """Apply a manifest: make the jobs of a project match it, all or none.
@@ -1201,9 +1296,14 @@ class Operations:
             project: Name of the project, stored in the label `rota.project`.
             jobs: All jobs of the project.
             calendars: Calendars to create or replace; none is deleted. Default: none.
-            prune: Delete jobs of the project that are not declared. Default: `false`.
+            alerts: All rules of the project. Default: none.
+            routes: All routes of the project. Default: none.
+            prune: Delete jobs, rules and routes of the project that are not declared. Default:
+                `false`.
             seen: `seen` of the plan; refused if a job has changed since. Default: not checked.
             seen_calendars: `seen_calendars` of the plan; refused if a calendar has changed since.
+                Default: not checked.
+            seen_alerts: `seen_alerts` of the plan; refused if a rule or a route has changed since.
                 Default: not checked.
             idempotency_key: For a day, a repeated request with the same key returns the first
                 response.
@@ -1216,9 +1316,12 @@ class Operations:
                 "project": project,
                 "jobs": jobs,
                 "calendars": calendars,
+                "alerts": alerts,
+                "routes": routes,
                 "prune": prune,
                 "seen": seen,
                 "seen_calendars": seen_calendars,
+                "seen_alerts": seen_alerts,
             },
             repeat="by_key",
             idempotency_key=idempotency_key,
@@ -1536,6 +1639,24 @@ class Operations:
             response_type=Logs,
             path_arguments=(run_id,),
             query={"after": after, "limit": limit},
+        )
+
+    @ApiMethod
+    def predict_run_finish(
+        self, run_id: str, *, by: str | None = None
+    ) -> ApiRequest[PredictionView]:
+        """Predict when an unfinished run of a job will finish.
+
+        Args:
+            by: Deadline: a time of day in the job's zone, the first one after the tick (`06:00`),
+                or a duration after the tick (`+3h30m`). Default: `expect.finish_by` of the job.
+        """
+        return ApiRequest(
+            method="GET",
+            path="/v1/runs/{}/prediction",
+            response_type=PredictionView,
+            path_arguments=(run_id,),
+            query={"by": by},
         )
 
     @ApiMethod
@@ -2105,6 +2226,607 @@ class Operations:
         )
 
     @ApiMethod
+    def create_expectation(
+        self,
+        *,
+        name: str,
+        when: RuleCondition | Mapping[str, Any],
+        to: str | UnsetType | None = UNSET,
+        severity: Literal["info", "warning", "page"] | UnsetType | None = UNSET,
+        hold_for: Duration | UnsetType | None = UNSET,
+        clear: int | UnsetType | None = UNSET,
+        recovery: bool | UnsetType | None = UNSET,
+        match: SubjectMatch | Mapping[str, Any] | UnsetType = UNSET,
+        enabled: bool | UnsetType = UNSET,
+        idempotency_key: str | None = None,
+    ) -> ApiRequest[ExpectationView]:
+        """Create a rule: one condition for all subjects that match.
+
+        A rule that matches nothing at present is created with a warning. The condition `lag` is
+        about the installation and needs the role platform.
+
+        Args:
+            name: Name of the rule; unique in the tenant.
+            when: The condition that must be met; exactly one field.
+            to: Name of a route or a channel. Default: the default channels.
+            severity: How urgent an incident is; `page` may wake people. Default: `warning`.
+            hold_for: How long a violation must last before an incident opens, at most a day.
+                Default: 0 s.
+            clear: How many times in a row the condition must be met before the incident ends.
+                Default: 1.
+            recovery: Whether a message is sent when the incident ends. Default: true.
+            match: What the rule applies to. Default: every job.
+            enabled: Whether the rule is checked. Default: true.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
+        """
+        return ApiRequest(
+            method="POST",
+            path="/v1/expectations",
+            response_type=ExpectationView,
+            body={
+                "to": to,
+                "severity": severity,
+                "for": hold_for,
+                "clear": clear,
+                "recovery": recovery,
+                "name": name,
+                "when": when,
+                "match": match,
+                "enabled": enabled,
+            },
+            repeat="by_key",
+            idempotency_key=idempotency_key,
+        )
+
+    @ApiMethod
+    def list_expectations(
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> ApiRequest[Page[ExpectationView]]:
+        """List rules by name.
+
+        Args:
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
+        """
+        return ApiRequest(
+            method="GET",
+            path="/v1/expectations",
+            response_type=Page[ExpectationView],
+            query={"limit": limit, "cursor": cursor},
+        )
+
+    @ApiMethod
+    def get_expectation(self, expectation_id: str) -> ApiRequest[ExpectationView]:
+        """Get a rule."""
+        return ApiRequest(
+            method="GET",
+            path="/v1/expectations/{}",
+            response_type=ExpectationView,
+            path_arguments=(expectation_id,),
+        )
+
+    @ApiMethod
+    def update_expectation(
+        self,
+        expectation_id: str,
+        *,
+        name: str | UnsetType = UNSET,
+        when: RuleCondition | Mapping[str, Any] | UnsetType = UNSET,
+        match: SubjectMatch | Mapping[str, Any] | UnsetType = UNSET,
+        to: str | UnsetType | None = UNSET,
+        severity: Literal["info", "warning", "page"] | UnsetType | None = UNSET,
+        hold_for: Duration | UnsetType | None = UNSET,
+        clear: int | UnsetType | None = UNSET,
+        recovery: bool | UnsetType | None = UNSET,
+        enabled: bool | UnsetType = UNSET,
+        if_match: int | None = None,
+    ) -> ApiRequest[ExpectationView]:
+        """Change a rule.
+
+        An open incident of the rule stays open; its next check decides.
+
+        Args:
+            name: New name. Default: unchanged.
+            when: The condition; exactly one field. Default: unchanged.
+            match: What the rule applies to. Default: unchanged.
+            to: Name of a route or a channel. Default: unchanged.
+            severity: How urgent an incident is. Default: unchanged.
+            hold_for: How long a violation must last before an incident opens. Default: unchanged.
+            clear: How many times in a row the condition must be met before the incident ends.
+                Default: unchanged.
+            recovery: Whether a message is sent when the incident ends. Default: unchanged.
+            enabled: Whether the rule is checked. Default: unchanged.
+            if_match: Fail if the current `version` is not this one. Default: no check.
+        """
+        return ApiRequest(
+            method="PATCH",
+            path="/v1/expectations/{}",
+            response_type=ExpectationView,
+            path_arguments=(expectation_id,),
+            body={
+                "name": name,
+                "when": when,
+                "match": match,
+                "to": to,
+                "severity": severity,
+                "for": hold_for,
+                "clear": clear,
+                "recovery": recovery,
+                "enabled": enabled,
+            },
+            if_match=if_match,
+        )
+
+    @ApiMethod
+    def list_job_expectations(self, job_id: str) -> ApiRequest[Page[JobExpectationView]]:
+        """List what is expected of a job.
+
+        Its own conditions, the rules that match it, and the defaults that apply; each with its
+        state, its next check and its open incident.
+        """
+        return ApiRequest(
+            method="GET",
+            path="/v1/jobs/{}/expectations",
+            response_type=Page[JobExpectationView],
+            path_arguments=(job_id,),
+        )
+
+    @ApiMethod
+    def rehearse_expectations(
+        self,
+        *,
+        rules: Sequence[RuleDraft | Mapping[str, Any]] | UnsetType | None = UNSET,
+        routes: Mapping[str, Sequence[RouteStepDraft | Mapping[str, Any]]] | UnsetType = UNSET,
+        include_jobs: bool | UnsetType = UNSET,
+        since: Duration | UnsetType = UNSET,
+    ) -> ApiRequest[Rehearsal]:
+        """Rehearse rules: replay them over the history and count incidents and messages.
+
+        Stores and sends nothing. Reads at most 100,000 runs, the newest first. Acknowledgements,
+        silences and storm limits are not replayed, so the number of messages is an upper bound.
+
+        Args:
+            rules: Rules to replay. Default: the stored rules.
+            routes: Routes that replace stored ones of the same name. Default: none.
+            include_jobs: Replay the `expect` of jobs too. Default: true.
+            since: How far to go back, at most 90 days. Default: 30 days.
+        """
+        return ApiRequest(
+            method="POST",
+            path="/v1/expectations/rehearse",
+            response_type=Rehearsal,
+            body={"rules": rules, "routes": routes, "include_jobs": include_jobs, "since": since},
+            body_required=False,
+            repeat="by_key",
+        )
+
+    @ApiMethod
+    def delete_expectation(self, expectation_id: str) -> ApiRequest[None]:
+        """Delete a rule.
+
+        Its open incidents end.
+        """
+        return ApiRequest(
+            method="DELETE",
+            path="/v1/expectations/{}",
+            response_type=NoneType,
+            path_arguments=(expectation_id,),
+        )
+
+    @ApiMethod
+    def put_route(
+        self,
+        name: str,
+        steps: Sequence[RouteStepDraft | Mapping[str, Any]],
+        *,
+        if_match: int | None = None,
+    ) -> ApiRequest[RouteView]:
+        """Create a route (201) or replace it (200).
+
+        A job or a rule reports to a route by its name. A route cannot have the name of a channel.
+
+        Args:
+            steps: Steps in order.
+            if_match: Fail if the current `version` is not this one. Default: no check.
+        """
+        return ApiRequest(
+            method="PUT",
+            path="/v1/routes/{}",
+            response_type=RouteView,
+            path_arguments=(name,),
+            body={"steps": steps},
+            if_match=if_match,
+        )
+
+    @ApiMethod
+    def list_routes(
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> ApiRequest[Page[RouteView]]:
+        """List routes by name.
+
+        Args:
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
+        """
+        return ApiRequest(
+            method="GET",
+            path="/v1/routes",
+            response_type=Page[RouteView],
+            query={"limit": limit, "cursor": cursor},
+        )
+
+    @ApiMethod
+    def get_route(self, name: str) -> ApiRequest[RouteView]:
+        """Get a route."""
+        return ApiRequest(
+            method="GET", path="/v1/routes/{}", response_type=RouteView, path_arguments=(name,)
+        )
+
+    @ApiMethod
+    def delete_route(self, name: str) -> ApiRequest[None]:
+        """Delete a route that no job and no rule reports to."""
+        return ApiRequest(
+            method="DELETE", path="/v1/routes/{}", response_type=NoneType, path_arguments=(name,)
+        )
+
+    @ApiMethod
+    def create_webhook(
+        self,
+        *,
+        url: str,
+        events: Sequence[str],
+        name: str | UnsetType | None = UNSET,
+        filter: WebhookFilter | Mapping[str, Any] | UnsetType | None = UNSET,
+        include: Sequence[Literal["payload", "result"]] | UnsetType = UNSET,
+        format: Literal["standard", "cloudevents"] | UnsetType = UNSET,
+        allow_http: bool | UnsetType = UNSET,
+        secret: str | UnsetType | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> ApiRequest[CreatedWebhook]:
+        """Subscribe a URL to events.
+
+        Rota sends each event as a request that is signed as Standard Webhooks specifies, and
+        retries for three days. The response contains the secret, which is shown only once.
+
+        Args:
+            url: Where events are sent. It must be public: the same rules as for `http` jobs apply.
+                `https`, unless `allow_http` is set.
+            events: Event types or patterns; an event must match one of them.
+            name: Unique in the tenant. Default: the host of the URL.
+            filter: Which events are sent. Default: all.
+            include: Fields to send in addition, masked: payload and result of the run. Requires the
+                role admin. Default: none.
+            format: Form of the body: `{type, timestamp, data}` (`standard`) or a CloudEvent.
+                Default: `standard`.
+            allow_http: Allow a URL without TLS, readable on the way. Default: `false`.
+            secret: Signing secret: `whsec_` and the base64 of 24 to 64 random bytes. Default: a
+                random one.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
+        """
+        return ApiRequest(
+            method="POST",
+            path="/v1/webhooks",
+            response_type=CreatedWebhook,
+            body={
+                "url": url,
+                "events": events,
+                "name": name,
+                "filter": filter,
+                "include": include,
+                "format": format,
+                "allow_http": allow_http,
+                "secret": secret,
+            },
+            repeat="by_key",
+            idempotency_key=idempotency_key,
+        )
+
+    @ApiMethod
+    def list_webhooks(
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> ApiRequest[Page[WebhookView]]:
+        """List webhook endpoints by name, without their secrets.
+
+        Args:
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
+        """
+        return ApiRequest(
+            method="GET",
+            path="/v1/webhooks",
+            response_type=Page[WebhookView],
+            query={"limit": limit, "cursor": cursor},
+        )
+
+    @ApiMethod
+    def get_webhook(self, webhook_id: str) -> ApiRequest[WebhookView]:
+        """Get a webhook endpoint: subscription, health, and how many deliveries wait."""
+        return ApiRequest(
+            method="GET",
+            path="/v1/webhooks/{}",
+            response_type=WebhookView,
+            path_arguments=(webhook_id,),
+        )
+
+    @ApiMethod
+    def change_webhook(
+        self,
+        webhook_id: str,
+        *,
+        url: str | UnsetType = UNSET,
+        events: Sequence[str] | UnsetType = UNSET,
+        name: str | UnsetType = UNSET,
+        filter: WebhookFilter | Mapping[str, Any] | UnsetType | None = UNSET,
+        include: Sequence[Literal["payload", "result"]] | UnsetType = UNSET,
+        format: Literal["standard", "cloudevents"] | UnsetType = UNSET,
+        allow_http: bool | UnsetType = UNSET,
+        if_match: int | None = None,
+    ) -> ApiRequest[WebhookView]:
+        """Change a subscription. Deliveries that wait are sent to the new URL.
+
+        Args:
+            url: Where events are sent. It must be public: the same rules as for `http` jobs apply.
+                `https`, unless `allow_http` is set. Default: unchanged.
+            events: Event types or patterns; an event must match one of them. Default: unchanged.
+            name: Unique in the tenant. Default: unchanged.
+            filter: Replaces the whole filter; null removes it. Default: unchanged.
+            include: Fields to send in addition, masked: payload and result of the run. Requires the
+                role admin. Default: unchanged.
+            format: Form of the body: `{type, timestamp, data}` (`standard`) or a CloudEvent.
+                Default: unchanged.
+            allow_http: Allow a URL without TLS. Default: unchanged.
+            if_match: Fail if the current `version` is not this one. Default: no check.
+        """
+        return ApiRequest(
+            method="PATCH",
+            path="/v1/webhooks/{}",
+            response_type=WebhookView,
+            path_arguments=(webhook_id,),
+            body={
+                "url": url,
+                "events": events,
+                "name": name,
+                "filter": filter,
+                "include": include,
+                "format": format,
+                "allow_http": allow_http,
+            },
+            if_match=if_match,
+        )
+
+    @ApiMethod
+    def rotate_webhook(
+        self,
+        webhook_id: str,
+        *,
+        secret: str | UnsetType | None = UNSET,
+        former_for: Duration | UnsetType = UNSET,
+        idempotency_key: str | None = None,
+    ) -> ApiRequest[CreatedWebhook]:
+        """Replace the secret of a webhook endpoint.
+
+        Both secrets sign for `former_for`. The response contains the new one, shown only once.
+
+        Args:
+            secret: Signing secret: `whsec_` and the base64 of 24 to 64 random bytes. Default: a
+                random one.
+            former_for: How long the previous secret signs as well. Default: 24 hours.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
+        """
+        return ApiRequest(
+            method="POST",
+            path="/v1/webhooks/{}/rotate",
+            response_type=CreatedWebhook,
+            path_arguments=(webhook_id,),
+            body={"secret": secret, "former_for": former_for},
+            body_required=False,
+            repeat="by_key",
+            idempotency_key=idempotency_key,
+        )
+
+    @ApiMethod
+    def disable_webhook(
+        self, webhook_id: str, *, idempotency_key: str | None = None
+    ) -> ApiRequest[WebhookView]:
+        """Disable a webhook endpoint. Its deliveries are held for 14 days.
+
+        Args:
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
+        """
+        return ApiRequest(
+            method="POST",
+            path="/v1/webhooks/{}/disable",
+            response_type=WebhookView,
+            path_arguments=(webhook_id,),
+            repeat="by_key",
+            idempotency_key=idempotency_key,
+        )
+
+    @ApiMethod
+    def enable_webhook(
+        self,
+        webhook_id: str,
+        *,
+        held: Literal["replay", "newest", "drop"] | UnsetType | None = UNSET,
+        per_minute: int | UnsetType = UNSET,
+        dry_run: bool | UnsetType = UNSET,
+        token: str | UnsetType | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> ApiRequest[EnabledWebhook]:
+        """Enable a webhook endpoint, and decide about its held deliveries.
+
+        A dry run returns how many are held, and a confirmation token.
+
+        Args:
+            held: What happens to held deliveries: send all (`replay`), send only the newest, or
+                drop them. Required if there are any. Default: none.
+            per_minute: Pace of `replay`, in deliveries per minute. Default: 600.
+            dry_run: Only count, and return a confirmation token. Default: `false`.
+            token: Token of a dry run with the same `held`. Default: none.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
+        """
+        return ApiRequest(
+            method="POST",
+            path="/v1/webhooks/{}/enable",
+            response_type=EnabledWebhook,
+            path_arguments=(webhook_id,),
+            body={"held": held, "per_minute": per_minute, "dry_run": dry_run, "token": token},
+            body_required=False,
+            repeat="by_key",
+            idempotency_key=idempotency_key,
+        )
+
+    @ApiMethod
+    def test_webhook(
+        self, webhook_id: str, *, idempotency_key: str | None = None
+    ) -> ApiRequest[DeliveryView]:
+        """Send a test event to a webhook endpoint.
+
+        Get the delivery to see the result.
+
+        Args:
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
+        """
+        return ApiRequest(
+            method="POST",
+            path="/v1/webhooks/{}/test",
+            response_type=DeliveryView,
+            path_arguments=(webhook_id,),
+            repeat="by_key",
+            idempotency_key=idempotency_key,
+        )
+
+    @ApiMethod
+    def replay_webhook(
+        self,
+        webhook_id: str,
+        *,
+        states: Sequence[Literal["failed", "dropped", "delivered"]] | UnsetType | None = UNSET,
+        events: Sequence[str] | UnsetType | None = UNSET,
+        since: Moment | UnsetType | None = UNSET,
+        until: Moment | UnsetType | None = UNSET,
+        per_minute: int | UnsetType = UNSET,
+        dry_run: bool | UnsetType = UNSET,
+        token: str | UnsetType | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> ApiRequest[ReplayedDeliveries]:
+        """Send deliveries of a webhook endpoint again, at a pace.
+
+        A dry run returns the count and a confirmation token. Each request keeps its `webhook-id`.
+
+        Args:
+            states: Which deliveries to send again. Default: `failed`.
+            events: Event types or patterns. Default: all.
+            since: Events at or after this time. Default: any.
+            until: Events before this time. Default: any.
+            per_minute: Pace, in deliveries per minute. Default: 600.
+            dry_run: Only count, and return a confirmation token. Default: `false`.
+            token: Token of a dry run with the same filter; required unless `dry_run`. Default:
+                none.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
+        """
+        return ApiRequest(
+            method="POST",
+            path="/v1/webhooks/{}/replay",
+            response_type=ReplayedDeliveries,
+            path_arguments=(webhook_id,),
+            body={
+                "states": states,
+                "events": events,
+                "since": since,
+                "until": until,
+                "per_minute": per_minute,
+                "dry_run": dry_run,
+                "token": token,
+            },
+            repeat="by_key",
+            idempotency_key=idempotency_key,
+        )
+
+    @ApiMethod
+    def list_webhook_deliveries(
+        self,
+        webhook_id: str,
+        *,
+        state: Literal["all", "pending", "held", "delivered", "failed", "dropped"] | None = None,
+        type: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> ApiRequest[Page[DeliveryView]]:
+        """List the deliveries of a webhook endpoint, newest event first. They are kept for 14 days.
+
+        Args:
+            state: Filter by state. Default: `all`.
+            type: Filter by event type. Default: all.
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
+        """
+        return ApiRequest(
+            method="GET",
+            path="/v1/webhooks/{}/deliveries",
+            response_type=Page[DeliveryView],
+            path_arguments=(webhook_id,),
+            query={"state": state, "type": type, "limit": limit, "cursor": cursor},
+        )
+
+    @ApiMethod
+    def get_webhook_delivery(
+        self, webhook_id: str, delivery_id: str
+    ) -> ApiRequest[DeliveryDetails]:
+        """Get a delivery: its request, the last response and its attempts.
+
+        Payload and result are in the body only for the role admin.
+        """
+        return ApiRequest(
+            method="GET",
+            path="/v1/webhooks/{}/deliveries/{}",
+            response_type=DeliveryDetails,
+            path_arguments=(
+                webhook_id,
+                delivery_id,
+            ),
+        )
+
+    @ApiMethod
+    def redeliver_webhook(
+        self, webhook_id: str, delivery_id: str, *, idempotency_key: str | None = None
+    ) -> ApiRequest[DeliveryView]:
+        """Send a delivery again, with the same `webhook-id`.
+
+        Args:
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
+        """
+        return ApiRequest(
+            method="POST",
+            path="/v1/webhooks/{}/deliveries/{}/redeliver",
+            response_type=DeliveryView,
+            path_arguments=(
+                webhook_id,
+                delivery_id,
+            ),
+            repeat="by_key",
+            idempotency_key=idempotency_key,
+        )
+
+    @ApiMethod
+    def delete_webhook(self, webhook_id: str) -> ApiRequest[None]:
+        """Delete a webhook endpoint. Deliveries that wait are not sent."""
+        return ApiRequest(
+            method="DELETE",
+            path="/v1/webhooks/{}",
+            response_type=NoneType,
+            path_arguments=(webhook_id,),
+        )
+
+    @ApiMethod
     def list_queues(self, *, all_tenants: bool | None = None) -> ApiRequest[Page[QueueView]]:
         """List your queues with their pauses, limits and counts of runs.
 
@@ -2227,6 +2949,28 @@ class Operations:
         )
 
     @ApiMethod
+    def get_queue_demand(
+        self, queue: str, *, all_tenants: bool | None = None
+    ) -> ApiRequest[DemandView]:
+        """Get how many slots a queue could use, for an autoscaler.
+
+        The demand is the number of ready and running runs, and of those that become ready within 60
+        seconds. It covers your tenant; with a platform key all tenants, unless `all_tenants=false`.
+        An unknown queue is an error, because a demand of 0 would remove its workers.
+
+        Args:
+            all_tenants: Act for all tenants; `true` requires a platform key. Default: true for a
+                platform key, false for other keys.
+        """
+        return ApiRequest(
+            method="GET",
+            path="/v1/queues/{}/demand",
+            response_type=DemandView,
+            path_arguments=(queue,),
+            query={"all_tenants": all_tenants},
+        )
+
+    @ApiMethod
     def list_workers(
         self, *, all_tenants: bool | None = None, with_dead: bool | None = None
     ) -> ApiRequest[Page[WorkerView]]:
@@ -2278,6 +3022,16 @@ class Operations:
     def list_shards(self) -> ApiRequest[Page[ShardView]]:
         """List the 128 shards with their schedulers."""
         return ApiRequest(method="GET", path="/v1/shards", response_type=Page[ShardView])
+
+    @ApiMethod
+    def list_targets(self) -> ApiRequest[list[TargetGroup]]:
+        """List the processes to scrape, for `http_sd_configs` of Prometheus.
+
+        Each live process whose observability listener is on is one group. The last group is the
+        page of the cluster's metrics, in the API process that has been running longest, so that its
+        series exist once.
+        """
+        return ApiRequest(method="GET", path="/v1/targets", response_type=list[TargetGroup])
 
     @ApiMethod
     def list_kinds(self) -> ApiRequest[Page[KindView]]:
@@ -2742,6 +3496,31 @@ class Operations:
         )
 
     @ApiMethod
+    def list_problems(
+        self, *, all_tenants: bool | None = None, fresh: bool | None = None
+    ) -> ApiRequest[Page[ProblemView]]:
+        """List what is wrong now, the most severe first, each with its cause and its remedy.
+
+        Covers schedulers, workers, waiting runs, pauses, quarantined jobs, dead letters of the last
+        24 hours, event sources, webhook endpoints, alert channels, quotas and open incidents. A
+        platform key lists the problems of all tenants, unless `all_tenants=false`; jobs, dead
+        letters and quotas are always those of its own tenant. The list is up to 5 seconds old,
+        unless `fresh=true`.
+
+        Args:
+            all_tenants: Act for all tenants; `true` requires a platform key. Default: true for a
+                platform key, false for other keys.
+            fresh: Find the problems anew; otherwise the list is up to 5 seconds old. Default:
+                `false`.
+        """
+        return ApiRequest(
+            method="GET",
+            path="/v1/problems",
+            response_type=Page[ProblemView],
+            query={"all_tenants": all_tenants, "fresh": fresh},
+        )
+
+    @ApiMethod
     def get_health(self) -> ApiRequest[Health]:
         """Check whether this process is alive.
 
@@ -2767,10 +3546,20 @@ class Operations:
     def get_metrics(self) -> ApiRequest[str]:
         """Get metrics for Prometheus.
 
-        A platform key gets the metrics of the installation and of this process. Other keys get the
-        series of their own tenant.
+        A platform key gets the metrics of the installation and of this process; to scrape several
+        API processes, use their own listeners and `/metrics/cluster`. Other keys get the series of
+        their own tenant. The format is OpenMetrics if `Accept` asks for it, else the text format.
         """
         return ApiRequest(method="GET", path="/metrics", response_type=str)
+
+    @ApiMethod
+    def get_cluster_metrics(self) -> ApiRequest[str]:
+        """Get the metrics of the installation for Prometheus.
+
+        They are the same in every API process, so scrape one. Rota reads them at most every five
+        seconds. While the database does not answer, the page has only `rota_database_up 0`.
+        """
+        return ApiRequest(method="GET", path="/metrics/cluster", response_type=str)
 
     @ApiMethod
     def get_openapi(self) -> ApiRequest[dict[str, Any]]:
@@ -2792,4 +3581,364 @@ class Operations:
         """Explain a problem code; the `type` of a problem links here."""
         return ApiRequest(
             method="GET", path="/problems/{}", response_type=str, path_arguments=(code,)
+        )
+
+    @ApiMethod
+    def list_incidents(
+        self,
+        *,
+        state: Literal["open", "acknowledged", "resolved", "silenced"] | None = None,
+        severity: Literal["info", "warning", "page"] | None = None,
+        job: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> ApiRequest[Page[IncidentView]]:
+        """List incidents, latest first.
+
+        A platform key also sees incidents of the installation itself.
+
+        Args:
+            state: Filter by state; `silenced` are open ones whose messages a silence holds back.
+                Default: all.
+            severity: Filter by severity. Default: all.
+            job: Filter by the id of a job. Default: all.
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
+        """
+        return ApiRequest(
+            method="GET",
+            path="/v1/incidents",
+            response_type=Page[IncidentView],
+            query={
+                "state": state,
+                "severity": severity,
+                "job": job,
+                "limit": limit,
+                "cursor": cursor,
+            },
+        )
+
+    @ApiMethod
+    def get_incident(self, incident_id: str) -> ApiRequest[IncidentView]:
+        """Get an incident with its thread and messages."""
+        return ApiRequest(
+            method="GET",
+            path="/v1/incidents/{}",
+            response_type=IncidentView,
+            path_arguments=(incident_id,),
+        )
+
+    @ApiMethod
+    def acknowledge_incident(
+        self,
+        incident_id: str,
+        *,
+        note: str | UnsetType | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> ApiRequest[IncidentView]:
+        """Acknowledge an incident.
+
+        Repeated messages and escalations that ask for it stop until the incident ends, its severity
+        rises or another incident joins its group.
+
+        Args:
+            note: A comment for the thread. Default: none.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
+        """
+        return ApiRequest(
+            method="POST",
+            path="/v1/incidents/{}/acknowledge",
+            response_type=IncidentView,
+            path_arguments=(incident_id,),
+            body={"note": note},
+            body_required=False,
+            repeat="by_key",
+            idempotency_key=idempotency_key,
+        )
+
+    @ApiMethod
+    def resolve_incident(
+        self,
+        incident_id: str,
+        *,
+        note: str | UnsetType | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> ApiRequest[IncidentView]:
+        """Resolve an incident by hand.
+
+        The next violation opens a new incident.
+
+        Args:
+            note: A comment for the thread. Default: none.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
+        """
+        return ApiRequest(
+            method="POST",
+            path="/v1/incidents/{}/resolve",
+            response_type=IncidentView,
+            path_arguments=(incident_id,),
+            body={"note": note},
+            body_required=False,
+            repeat="by_key",
+            idempotency_key=idempotency_key,
+        )
+
+    @ApiMethod
+    def add_incident_note(
+        self, incident_id: str, text: str, *, idempotency_key: str | None = None
+    ) -> ApiRequest[IncidentView]:
+        """Add a note to the thread of an incident.
+
+        Args:
+            text: The comment.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
+        """
+        return ApiRequest(
+            method="POST",
+            path="/v1/incidents/{}/notes",
+            response_type=IncidentView,
+            path_arguments=(incident_id,),
+            body={"text": text},
+            repeat="by_key",
+            idempotency_key=idempotency_key,
+        )
+
+    @ApiMethod
+    def list_notifications(
+        self,
+        *,
+        channel: str | None = None,
+        state: Literal["pending", "sending", "sent", "failed", "suppressed", "digested"]
+        | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> ApiRequest[Page[NotificationView]]:
+        """List messages about incidents, latest first.
+
+        Args:
+            channel: Filter by the name of a channel. Default: all.
+            state: Filter by state. Default: all.
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
+        """
+        return ApiRequest(
+            method="GET",
+            path="/v1/notifications",
+            response_type=Page[NotificationView],
+            query={"channel": channel, "state": state, "limit": limit, "cursor": cursor},
+        )
+
+    @ApiMethod
+    def get_notification(self, notification_id: str) -> ApiRequest[NotificationView]:
+        """Get a message about incidents."""
+        return ApiRequest(
+            method="GET",
+            path="/v1/notifications/{}",
+            response_type=NotificationView,
+            path_arguments=(notification_id,),
+        )
+
+    @ApiMethod
+    def list_channels(self) -> ApiRequest[Page[ChannelView]]:
+        """List the alert channels that the tenant may use, without their addresses."""
+        return ApiRequest(method="GET", path="/v1/channels", response_type=Page[ChannelView])
+
+    @ApiMethod
+    def send_test_message(
+        self, name: str, *, idempotency_key: str | None = None
+    ) -> ApiRequest[NotificationView]:
+        """Send a test message to a channel.
+
+        A scheduler that has the channel sends it within seconds. Get the notification for the
+        result.
+
+        Args:
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
+        """
+        return ApiRequest(
+            method="POST",
+            path="/v1/channels/{}/test",
+            response_type=NotificationView,
+            path_arguments=(name,),
+            repeat="by_key",
+            idempotency_key=idempotency_key,
+        )
+
+    @ApiMethod
+    def create_ping(
+        self,
+        *,
+        name: str,
+        every: Duration | UnsetType | None = UNSET,
+        cron: str | UnsetType | None = UNSET,
+        timezone: str | UnsetType = UNSET,
+        grace: Duration | UnsetType = UNSET,
+        alert: AlertDraft | Mapping[str, Any] | UnsetType | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> ApiRequest[CreatedPing]:
+        """Create a ping URL for work that Rota does not run.
+
+        The response contains the URL, which is shown only once. An incident opens when no success
+        arrives in time, when a failure is reported, or when work that has begun does not end within
+        `grace`.
+
+        Args:
+            name: Name of the ping, and of the job that shows its runs.
+            every: A success is expected this often, 1m to 366d. Default: by `cron`.
+            cron: A success is expected at these times. Default: by `every`.
+            timezone: Time zone of `cron`. Default: UTC.
+            grace: How long a success may be late, and how long the work may take after `/start`.
+                Default: 1h.
+            alert: How incidents are reported. Default: to the default channels.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
+        """
+        return ApiRequest(
+            method="POST",
+            path="/v1/pings",
+            response_type=CreatedPing,
+            body={
+                "name": name,
+                "every": every,
+                "cron": cron,
+                "timezone": timezone,
+                "grace": grace,
+                "alert": alert,
+            },
+            repeat="by_key",
+            idempotency_key=idempotency_key,
+        )
+
+    @ApiMethod
+    def list_pings(
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> ApiRequest[Page[PingView]]:
+        """List pings by name, without their URLs.
+
+        Args:
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
+        """
+        return ApiRequest(
+            method="GET",
+            path="/v1/pings",
+            response_type=Page[PingView],
+            query={"limit": limit, "cursor": cursor},
+        )
+
+    @ApiMethod
+    def get_ping(self, ping_id: str) -> ApiRequest[PingView]:
+        """Get a ping without its URL."""
+        return ApiRequest(
+            method="GET", path="/v1/pings/{}", response_type=PingView, path_arguments=(ping_id,)
+        )
+
+    @ApiMethod
+    def rotate_ping(
+        self, ping_id: str, *, idempotency_key: str | None = None
+    ) -> ApiRequest[CreatedPing]:
+        """Replace the URL of a ping.
+
+        The former URL stops working at once.
+
+        Args:
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
+        """
+        return ApiRequest(
+            method="POST",
+            path="/v1/pings/{}/rotate",
+            response_type=CreatedPing,
+            path_arguments=(ping_id,),
+            repeat="by_key",
+            idempotency_key=idempotency_key,
+        )
+
+    @ApiMethod
+    def list_silences(
+        self, *, ended: bool | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> ApiRequest[Page[SilenceView]]:
+        """List silences, latest end first.
+
+        Args:
+            ended: Also list ended silences. Default: false.
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
+        """
+        return ApiRequest(
+            method="GET",
+            path="/v1/silences",
+            response_type=Page[SilenceView],
+            query={"ended": ended, "limit": limit, "cursor": cursor},
+        )
+
+    @ApiMethod
+    def create_silence(
+        self,
+        *,
+        reason: str,
+        match: SubjectMatch | Mapping[str, Any] | UnsetType = UNSET,
+        starts_at: Moment | UnsetType | None = UNSET,
+        ends_at: Moment | UnsetType | None = UNSET,
+        duration: Duration | UnsetType | None = UNSET,
+        calendar: str | UnsetType | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> ApiRequest[SilenceView]:
+        """Silence incidents.
+
+        Checks go on and incidents stay visible. When the silence ends while an incident is still
+        open, its message is sent.
+
+        Args:
+            reason: Why messages are held back.
+            match: What the silence applies to. Default: everything of the tenant.
+            starts_at: When the silence begins. Default: now.
+            ends_at: When the silence ends. Default: `for` after its start.
+            duration: How long the silence lasts, instead of `ends_at`. Default: none.
+            calendar: Name of a calendar: the silence holds in its windows, until it is deleted.
+                Default: none.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
+        """
+        return ApiRequest(
+            method="POST",
+            path="/v1/silences",
+            response_type=SilenceView,
+            body={
+                "reason": reason,
+                "match": match,
+                "starts_at": starts_at,
+                "ends_at": ends_at,
+                "for": duration,
+                "calendar": calendar,
+            },
+            repeat="by_key",
+            idempotency_key=idempotency_key,
+        )
+
+    @ApiMethod
+    def delete_ping(self, ping_id: str) -> ApiRequest[None]:
+        """Delete a ping.
+
+        Its URL stops working; its job and runs stay.
+        """
+        return ApiRequest(
+            method="DELETE", path="/v1/pings/{}", response_type=NoneType, path_arguments=(ping_id,)
+        )
+
+    @ApiMethod
+    def end_silence(self, silence_id: str) -> ApiRequest[None]:
+        """End a silence now.
+
+        Messages about incidents that are still open are sent.
+        """
+        return ApiRequest(
+            method="DELETE",
+            path="/v1/silences/{}",
+            response_type=NoneType,
+            path_arguments=(silence_id,),
         )

@@ -75,6 +75,26 @@ RunStatus = Literal[
 RoleName = Literal["viewer", "operator", "admin", "platform"]
 
 
+class RouteView(Struct, frozen=True, kw_only=True):
+    name: str
+    steps: list[dict[str, Any]]
+    project: str | None = None
+    version: int
+    created_at: datetime
+    updated_at: datetime
+
+
+class RouteStepDraft(Struct, kw_only=True):
+    """One step of a route: channels, and when they get messages."""
+
+    to: Sequence[str]
+    after: Duration | UnsetType | None = UNSET
+    repeat: Duration | UnsetType | None = UNSET
+    unless: Literal["acknowledged"] | UnsetType | None = UNSET
+    severity: Literal["info", "warning", "page"] | UnsetType | None = UNSET
+    recovery: bool | UnsetType | None = UNSET
+
+
 class AuditView(Struct, frozen=True, kw_only=True):
     """One entry of the audit log.
 
@@ -139,6 +159,106 @@ class CalendarView(Struct, frozen=True, kw_only=True):
     updated_at: datetime
 
 
+class IncidentSubject(Struct, frozen=True, kw_only=True):
+    """What an incident is about."""
+
+    kind: str
+    id: str
+    name: str
+
+
+class IncidentExpectation(Struct, frozen=True, kw_only=True):
+    """The violated expectation, the worst if there are several."""
+
+    id: str
+    name: str
+
+
+class ThreadEntryView(Struct, frozen=True, kw_only=True):
+    """An entry of the thread of an incident. `by` is null for Rota itself."""
+
+    at: datetime
+    type: str
+    by: str | None = None
+    text: str | None = None
+
+
+class IncidentNotification(Struct, frozen=True, kw_only=True):
+    """A message about an incident."""
+
+    notification_id: str
+    channel: str
+    kind: str
+    state: str
+    created_at: datetime
+    sent_at: datetime | None = None
+    attempts: int
+    error: str | None = None
+
+
+class IncidentView(Struct, frozen=True, kw_only=True):
+    """An incident. `thread` and `notifications` are present for a single incident only."""
+
+    incident_id: str
+    title: str
+    condition: str
+    severity: str
+    state: str
+    subject: IncidentSubject
+    job_id: str | None = None
+    run_id: str | None = None
+    opened_at: datetime
+    last_seen_at: datetime
+    acknowledged_at: datetime | None = None
+    acknowledged_by: str | None = None
+    resolved_at: datetime | None = None
+    resolved_by: str | None = None
+    resolution: str | None = None
+    count: int
+    silenced_until: str | None = None
+    is_flapping: bool
+    inhibited_by: str | None = None
+    is_platform: bool
+    expectation: IncidentExpectation
+    facts: dict[str, Any]
+    thread: list[ThreadEntryView] | None = None
+    notifications: list[IncidentNotification] | None = None
+
+
+class NotificationView(Struct, frozen=True, kw_only=True):
+    """A message about incidents to one channel."""
+
+    notification_id: str
+    channel: str
+    kind: str
+    severity: str
+    state: str
+    title: str | None = None
+    incident_ids: list[str]
+    incident_count: int
+    created_at: datetime
+    next_at: datetime | None = None
+    sent_at: datetime | None = None
+    attempts: int
+    error: str | None = None
+    digest_id: str | None = None
+
+
+class ChannelView(Struct, frozen=True, kw_only=True):
+    """A channel that a process reported. Its address is never shown."""
+
+    name: str
+    kind: str
+    is_default: bool
+    health: str
+    recovery: bool
+    minimum_severity: str
+    last_sent_at: datetime | None = None
+    failing_since: datetime | None = None
+    last_error: str | None = None
+    reported_at: datetime
+
+
 class QueueView(Struct, frozen=True, kw_only=True):
     """A queue with the runs of the caller's tenant in it. Counts end at 10,000."""
 
@@ -184,6 +304,8 @@ class WorkerView(Struct, frozen=True, kw_only=True):
     kinds: list[str]
     started_at: datetime
     beat_at: datetime
+    version: str | None = None
+    observe_url: str | None = None
 
 
 class WorkerDrained(Struct, frozen=True, kw_only=True):
@@ -199,6 +321,8 @@ class SchedulerView(Struct, frozen=True, kw_only=True):
     started_at: datetime
     beat_at: datetime
     shards: list[int]
+    version: str | None = None
+    observe_url: str | None = None
 
 
 class ShardView(Struct, frozen=True, kw_only=True):
@@ -308,6 +432,7 @@ class RunExplanation(Struct, frozen=True, kw_only=True):
     code: str
     sentence: str
     details: dict[str, Any]
+    prediction: str | None = None
 
 
 class RunStateView(Struct, frozen=True, kw_only=True):
@@ -471,6 +596,99 @@ class EventFilter(Struct, kw_only=True):
     job_id: str | UnsetType | None = UNSET
 
 
+class ExpectationView(Struct, frozen=True, kw_only=True):
+    """A rule. Durations are in ISO 8601."""
+
+    expectation_id: str
+    name: str
+    match: dict[str, Any]
+    when: dict[str, Any]
+    to: str | None = None
+    severity: str
+    hold_for: str = field(name="for")
+    clear: int
+    recovery: bool
+    enabled: bool
+    project: str | None = None
+    version: int
+    created_at: datetime
+    updated_at: datetime
+    warnings: list[str]
+
+
+class AtRiskDraft(Struct, kw_only=True):
+    """Warns before `finish_by` is missed."""
+
+    probability: float | str | UnsetType = UNSET
+
+
+class MaxDurationDraft(Struct, kw_only=True):
+    """A limit that follows the job's own history."""
+
+    times: float
+    at_least: Duration | UnsetType | None = UNSET
+
+
+class FailuresDraft(Struct, kw_only=True):
+    """How many failures are too many: a streak, a rate, or both."""
+
+    streak: int | UnsetType | None = UNSET
+    rate: float | str | UnsetType | None = UNSET
+    over: Duration | UnsetType | None = UNSET
+    at_least: int | UnsetType | None = UNSET
+
+
+class DeadLettersDraft(Struct, kw_only=True):
+    """How many new dead letters with the same error are too many."""
+
+    count: int | UnsetType = UNSET
+    over: Duration | UnsetType | None = UNSET
+
+
+class RuleCondition(Struct, kw_only=True):
+    """The condition of a rule: exactly one field."""
+
+    start_within: Duration | UnsetType | None = UNSET
+    finish_by: str | UnsetType | None = UNSET
+    at_risk: bool | AtRiskDraft | Mapping[str, Any] | UnsetType | None = UNSET
+    succeed_every: Duration | UnsetType | None = UNSET
+    max_duration: Duration | MaxDurationDraft | Mapping[str, Any] | UnsetType | None = UNSET
+    failures: FailuresDraft | Mapping[str, Any] | UnsetType | None = UNSET
+    dead_letters: int | DeadLettersDraft | Mapping[str, Any] | UnsetType | None = UNSET
+    missed_ticks: int | UnsetType | None = UNSET
+    no_worker: Duration | UnsetType | None = UNSET
+    oldest_wait: Duration | UnsetType | None = UNSET
+    lag: Duration | UnsetType | None = UNSET
+
+
+class SubjectMatch(Struct, kw_only=True):
+    """Which subjects a rule or a silence applies to. All given fields must match; without any, all
+    jobs match. `*` in a pattern stands for any characters.
+    """
+
+    job: str | UnsetType | None = UNSET
+    step: str | UnsetType | None = UNSET
+    task: str | UnsetType | None = UNSET
+    queue: str | UnsetType | None = UNSET
+    labels: Mapping[str, str] | UnsetType = UNSET
+
+
+class JobExpectationView(Struct, frozen=True, kw_only=True):
+    """An expectation of a job: its own, a rule that matches it, or a default of Rota."""
+
+    expectation_id: str
+    name: str
+    origin: str
+    condition: str
+    when: dict[str, Any]
+    to: str | None = None
+    severity: str
+    state: str
+    since: datetime | None = None
+    next_check_at: datetime | None = None
+    incident_id: str | None = None
+
+
 class ExternalRun(Struct, frozen=True, kw_only=True):
     """A started run. It counts as lost after `lease_seconds` without a report."""
 
@@ -619,6 +837,29 @@ class LimitDraft(Struct, kw_only=True):
     rate: RateDraft | Mapping[str, Any] | UnsetType | None = UNSET
 
 
+class ExpectDraft(Struct, kw_only=True):
+    """What must hold for the runs of a job. Each field is a condition of its own."""
+
+    start_within: Duration | UnsetType | None = UNSET
+    finish_by: str | UnsetType | None = UNSET
+    at_risk: bool | AtRiskDraft | Mapping[str, Any] | UnsetType | None = UNSET
+    succeed_every: Duration | UnsetType | None = UNSET
+    max_duration: Duration | MaxDurationDraft | Mapping[str, Any] | UnsetType | None = UNSET
+    failures: FailuresDraft | Mapping[str, Any] | UnsetType | None = UNSET
+    dead_letters: int | DeadLettersDraft | Mapping[str, Any] | UnsetType | None = UNSET
+    missed_ticks: int | UnsetType | None = UNSET
+
+
+class AlertDraft(Struct, kw_only=True):
+    """How violations are reported."""
+
+    to: str | UnsetType | None = UNSET
+    severity: Literal["info", "warning", "page"] | UnsetType | None = UNSET
+    hold_for: Duration | UnsetType | None = field(name="for", default=UNSET)
+    clear: int | UnsetType | None = UNSET
+    recovery: bool | UnsetType | None = UNSET
+
+
 class UniqueDraft(Struct, kw_only=True):
     """Deduplicates submissions: the first one with a key becomes a run; a later one returns that
     run, is rejected, or replaces it.
@@ -663,6 +904,8 @@ class JobDraft(Struct, kw_only=True):
     labels: Mapping[str, str] | UnsetType = UNSET
     user_id: str | UnsetType | None = UNSET
     description: str | UnsetType | None = UNSET
+    expect: ExpectDraft | Mapping[str, Any] | UnsetType | None = UNSET
+    alert: AlertDraft | Mapping[str, Any] | UnsetType | None = UNSET
     unique: UniqueDraft | Mapping[str, Any] | UnsetType = UNSET
 
 
@@ -695,6 +938,8 @@ class JobValues(JobIdentity, frozen=True, kw_only=True):
     labels: dict[str, str]
     user_id: str | None = None
     description: str | None = None
+    expect: dict[str, Any] | None = None
+    alert: dict[str, Any] | None = None
 
 
 class JobView(JobValues, frozen=True, kw_only=True):
@@ -727,6 +972,7 @@ class JobStatus(Struct, frozen=True, kw_only=True):
     status: str
     latest_run: LatestRunView | None = None
     explanation: str
+    prediction: str | None = None
 
 
 class ChangedFieldView(Struct, frozen=True, kw_only=True):
@@ -844,16 +1090,28 @@ class CalendarChangeView(Struct, frozen=True, kw_only=True):
     fields: list[FieldChange]
 
 
+class AlertChangeView(Struct, frozen=True, kw_only=True):
+    """One rule or route that differs from its declaration."""
+
+    thing: str
+    action: str
+    name: str
+    version: int
+    fields: list[FieldChange]
+
+
 class PlanView(Struct, frozen=True, kw_only=True):
     """The differences. `touched` jobs match their declaration but were changed outside it."""
 
     project: str
     changes: list[ChangeView]
     calendars: list[CalendarChangeView]
+    alerts: list[AlertChangeView]
     unchanged: int
     touched: dict[str, ManualChangeView]
     seen: dict[str, int]
     seen_calendars: dict[str, int]
+    seen_alerts: dict[str, int]
     warnings: list[str]
 
 
@@ -888,12 +1146,50 @@ class DeclaredJob(Struct, kw_only=True):
     labels: Mapping[str, str] | UnsetType = UNSET
     user_id: str | UnsetType | None = UNSET
     description: str | UnsetType | None = UNSET
+    expect: ExpectDraft | Mapping[str, Any] | UnsetType | None = UNSET
+    alert: AlertDraft | Mapping[str, Any] | UnsetType | None = UNSET
     paused: bool | UnsetType = UNSET
 
 
 class DeclaredCalendar(Struct, kw_only=True):
     name: str
     calendar: Mapping[str, Any]
+
+
+class RuleDraft(Struct, kw_only=True):
+    """A rule: one condition for all subjects that `match` selects, and how it is reported."""
+
+    to: str | UnsetType | None = UNSET
+    severity: Literal["info", "warning", "page"] | UnsetType | None = UNSET
+    hold_for: Duration | UnsetType | None = field(name="for", default=UNSET)
+    clear: int | UnsetType | None = UNSET
+    recovery: bool | UnsetType | None = UNSET
+    name: str
+    when: RuleCondition | Mapping[str, Any]
+    match: SubjectMatch | Mapping[str, Any] | UnsetType = UNSET
+    enabled: bool | UnsetType = UNSET
+
+
+class DeclaredRoute(Struct, kw_only=True):
+    name: str
+    steps: Sequence[RouteStepDraft | Mapping[str, Any]]
+
+
+class TargetGroup(Struct, frozen=True, kw_only=True):
+    """Targets with the same labels, in the form of Prometheus' HTTP service discovery."""
+
+    targets: list[str]
+    labels: dict[str, str]
+
+
+class DemandView(Struct, frozen=True, kw_only=True):
+    """The demand of a queue: how many slots it could use."""
+
+    queue: str
+    demand: int
+    ready: int
+    running: int
+    upcoming: int
 
 
 class OutcomeView(Struct, frozen=True, kw_only=True):
@@ -913,6 +1209,103 @@ class JobOutcomes(Struct, frozen=True, kw_only=True):
 
     job_id: str
     runs: list[OutcomeView]
+
+
+class PingView(Struct, frozen=True, kw_only=True):
+    """A ping without its URL."""
+
+    ping_id: str
+    name: str
+    handle: str
+    state: str
+    schedule: dict[str, Any]
+    grace: str
+    alert: dict[str, Any]
+    version: int
+    created_at: datetime
+    pinged_at: datetime | None = None
+    succeeded_at: datetime | None = None
+    failed_at: datetime | None = None
+    overdue_at: datetime | None = None
+
+
+class CreatedPing(PingView, frozen=True, kw_only=True):
+    """A new ping with its URL, which is shown only once."""
+
+    ping_url: str
+
+
+class PredictionView(Struct, frozen=True, kw_only=True):
+    """When a run will finish. Without enough history `expected_at` is null; `reason` says why."""
+
+    job_id: str
+    run_id: str | None = None
+    scheduled_at: datetime
+    due_at: datetime
+    started_at: datetime | None = None
+    expected_at: datetime | None = None
+    likely_by: str | None = None
+    deadline: str | None = None
+    probability: float | None = None
+    samples: int
+    basis: str | None = None
+    reason: str | None = None
+    sentence: str
+
+
+class ProblemSubjectView(Struct, frozen=True, kw_only=True):
+    kind: str
+    id: str
+    name: str
+
+
+class ProblemActionView(Struct, frozen=True, kw_only=True):
+    """A request that ends the problem. Left out if the caller may not send it."""
+
+    label: str
+    method: str
+    path: str
+    body: dict[str, Any] | None = None
+    needs_token: bool
+
+
+class ProblemView(Struct, frozen=True, kw_only=True):
+    code: str
+    sentence: str
+    cause: str | None = None
+    since: datetime | None = None
+    severity: str
+    subject: ProblemSubjectView
+    remedy: str
+    action: ProblemActionView | None = None
+    links: dict[str, str]
+
+
+class RehearsedRule(Struct, frozen=True, kw_only=True):
+    """What one rule, or one condition of a job, would have done."""
+
+    name: str
+    origin: str
+    condition: str
+    incidents: int
+    messages: int
+    subjects: int
+    first_at: datetime | None = None
+    last_at: datetime | None = None
+    example: str | None = None
+    skipped: str | None = None
+
+
+class Rehearsal(Struct, frozen=True, kw_only=True):
+    """What rules would have done over a part of the history."""
+
+    since: datetime
+    until: str
+    runs: int
+    is_complete: bool
+    incidents: int
+    messages: int
+    rules: list[RehearsedRule]
 
 
 class UpcomingView(Struct, frozen=True, kw_only=True):
@@ -976,6 +1369,21 @@ class WhoAmI(Struct, frozen=True, kw_only=True):
     user_id: str | None = None
     expires_at: datetime | None = None
     warning: str | None = None
+
+
+class SilenceView(Struct, frozen=True, kw_only=True):
+    """A silence. `ends_at` is null for one that follows a calendar without an end."""
+
+    silence_id: str
+    match: SubjectMatch
+    starts_at: datetime
+    ends_at: datetime | None = None
+    calendar: str | None = None
+    reason: str
+    state: str
+    created_by: str
+    created_at: datetime
+    ended_by: str | None = None
 
 
 class SourceView(Struct, frozen=True, kw_only=True):
@@ -1222,3 +1630,101 @@ class KeysRevoked(Struct, frozen=True, kw_only=True):
 
     user_id: str
     key_ids: list[str]
+
+
+class WebhookFilter(Struct, frozen=True, kw_only=True):
+    """Conditions that an event must meet, all of them. `*` in a name matches any characters."""
+
+    job: str | None = None
+    task: str | None = None
+    queue: str | None = None
+    labels: dict[str, str]
+    severity: str | None = None
+
+
+class WebhookView(Struct, frozen=True, kw_only=True):
+    """An endpoint without its secret. `url` is shortened for viewers. `pending` counts deliveries
+    that wait, `held` those that wait because the endpoint is disabled; both up to 100,001.
+    `failing_since` is the first failed attempt since the last success.
+    """
+
+    webhook_id: str
+    name: str
+    url: str
+    events: list[str]
+    filter: WebhookFilter
+    include: list[str]
+    format: str
+    allow_http: bool
+    state: str
+    disabled_reason: str | None = None
+    disabled_at: datetime | None = None
+    failures: int
+    failing_since: datetime | None = None
+    last_success_at: datetime | None = None
+    last_failure_at: datetime | None = None
+    last_error: str | None = None
+    pending: int
+    held: int
+    version: int
+    former_secret_until: str | None = None
+    created_at: datetime
+    created_by: str
+    updated_at: datetime
+    warnings: list[str]
+
+
+class CreatedWebhook(WebhookView, frozen=True, kw_only=True):
+    """An endpoint with its secret, which is shown only once."""
+
+    secret: str
+
+
+class EnabledWebhook(Struct, frozen=True, kw_only=True):
+    """`matched` deliveries were held, `done` of them were changed, and `token` confirms."""
+
+    webhook: WebhookView
+    matched: int
+    done: int
+    token: str | None = None
+
+
+class DeliveryView(Struct, frozen=True, kw_only=True):
+    """One event for one endpoint. `event_id` is the `webhook-id` of its requests. `status` and
+    `error` are those of the last attempt.
+    """
+
+    delivery_id: str
+    event_id: str
+    type: str
+    state: str
+    attempts: int
+    next_attempt_at: datetime | None = None
+    created_at: datetime
+    finished_at: datetime | None = None
+    status: int | None = None
+    error: str | None = None
+
+
+class ReplayedDeliveries(Struct, frozen=True, kw_only=True):
+    """`matched` deliveries fit the filter, this call scheduled `done`, and `token` confirms."""
+
+    matched: int
+    done: int
+    token: str | None = None
+
+
+class DeliveryAttempt(Struct, frozen=True, kw_only=True):
+    at: datetime
+    status: int | None = None
+    error: str | None = None
+    duration_ms: int
+
+
+class DeliveryDetails(DeliveryView, frozen=True, kw_only=True):
+    """Adds the request body, the beginning of the last response, and the last 20 attempts."""
+
+    content_type: str
+    body: Any
+    response: str | None = None
+    history: list[DeliveryAttempt]

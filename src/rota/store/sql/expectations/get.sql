@@ -1,0 +1,17 @@
+-- One rule of a tenant.
+select
+    e.id,
+    e.tenant_id,
+    e.name,
+    e.selector,
+    e.condition,
+    e.policy,
+    e.is_enabled,
+    e.version,
+    e.project,
+    e.created_at,
+    e.updated_at
+from rota.expectations as e
+where
+    e.id = :id::uuid
+    and e.tenant_id = :tenant_id::integer;

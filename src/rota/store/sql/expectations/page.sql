@@ -1,0 +1,19 @@
+-- The rules of a tenant by name.
+select
+    e.id,
+    e.tenant_id,
+    e.name,
+    e.selector,
+    e.condition,
+    e.policy,
+    e.is_enabled,
+    e.version,
+    e.project,
+    e.created_at,
+    e.updated_at
+from rota.expectations as e
+where
+    e.tenant_id = :tenant_id::integer
+    and e.name > :after::text
+order by e.name
+limit :most::integer;
