@@ -20,7 +20,7 @@ FIELD_CHARACTERS_SHOWN: Final = 80
 KIND_SETTINGS: Final[Mapping[str, str]] = {
     "sql": "executors.connections",
     "etl": "executors.connections",
-    "notify": "executors.channels",
+    "notify": "channels",
     "webhook": "executors.webhooks",
     "sync": "executors.places",
 }

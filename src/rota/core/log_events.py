@@ -5,9 +5,11 @@ and counts it. Nothing here formats text. The normal life of a run emits no even
 frequent events are emitted once per batch.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 from uuid import UUID
 
 
@@ -25,6 +27,14 @@ class TenantsUnknown:
     """The settings of a worker name tenants that do not exist; they may be created later."""
 
     tenants: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingDeprecated:
+    """The settings of a process use a setting that a later release removes."""
+
+    setting: str
+    remedy: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,10 +139,14 @@ class LeaseOverrun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunsReclaimed:
-    """Runs of lost workers are queued again, or ended as quarantined, lost or cancelled."""
+    """Runs of lost workers are queued again, or ended as quarantined, lost or cancelled. `lost` and
+    `quarantined` are those of the ended ones that became dead letters.
+    """
 
     waiting: int
     ended: int
+    lost: int = 0
+    quarantined: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,22 +188,58 @@ class ResultsDiscarded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AttemptsEnded:
-    """A batch of attempts ended and was recorded; `lasted` has the duration of each in seconds."""
+class RunsClaimed:
+    """A worker asked for runs of a queue, which took `took_s`.
 
-    outcomes: Mapping[str, int]
-    lasted: Sequence[float]
+    `waits` has the seconds from ready to started of each run that it got; `longest_run_id` is the
+    one that waited longest.
+    """
+
+    queue: str
+    took_s: float
+    waits: Sequence[float] = ()
+    longest_run_id: UUID | None = None
+
+
+class AttemptGroup(NamedTuple):
+    """Attempts of one task with one outcome. `durations` are in seconds and leave out attempts that
+    never ran.
+    """
+
+    task: str
+    outcome: str
+    count: int
+    durations: Sequence[float] = ()
+    slowest_run_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptsEnded:
+    """A batch of attempts ended and was recorded."""
+
+    groups: Sequence[AttemptGroup]
+
+    @property
+    def outcomes(self) -> Counter[str]:
+        """How many attempts had each outcome."""
+        found: Counter[str] = Counter()
+        for group in self.groups:
+            found[group.outcome] += group.count
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptFailed:
-    """An attempt failed; `retry_in` is None if it is not retried."""
+    """An attempt failed; `retry_in` is None if it is not retried. `final_state` is the state of the
+    run if it ended.
+    """
 
     run_id: UUID
     kind: str
     attempt: int
     reason: str
     retry_in: timedelta | None
+    final_state: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,6 +323,13 @@ class SourceFailed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HeartbeatRefused:
+    """The outside monitor did not accept the heartbeat; the next one is sent as usual."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MessageSkipped:
     """A message of a source is not a valid event and was skipped, as its settings demand."""
 
@@ -345,9 +402,75 @@ class MigrationApplied:
     lasted: timedelta
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotificationAttempted:
+    """An attempt to send a message through a channel ended; `outcome` is sent or failed."""
+
+    channel: str
+    outcome: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookAttempted:
+    """An attempt to deliver an event to a webhook ended; `outcome` is delivered or failed."""
+
+    endpoint: str
+    event: str
+    outcome: str
+    status: int | None
+    duration: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointChanged:
+    """A webhook endpoint began to fail, recovered, or was disabled by Rota."""
+
+    endpoint: str
+    change: str
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhooksUnsigned:
+    """This process delivers no webhooks, because it has no master key to decrypt their secrets."""
+
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelayAcquired:
+    """This process now reads events for alerts and webhooks ("relay"), or for a sink."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SinkFailed:
+    """Events were not published to a sink; this process or another one retries after `pause`."""
+
+    sink: str
+    kind: str
+    reason: str
+    pause: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventsRelayed:
+    """The relay or a sink handed events over; `lag` is how far it was behind."""
+
+    name: str
+    count: int
+    lag: timedelta
+
+
 EngineEvent = (
     SessionOpened
+    | RelayAcquired
+    | SinkFailed
+    | EventsRelayed
     | TenantsUnknown
+    | SettingDeprecated
     | JobsDeclared
     | JobUndeclared
     | ShardsMoved
@@ -366,6 +489,8 @@ EngineEvent = (
     | GraphAdvanceFailed
     | RunsExpired
     | ResultsDiscarded
+    | RunsClaimed
+    | NotificationAttempted
     | AttemptsEnded
     | AttemptFailed
     | AttemptStuck
@@ -377,8 +502,12 @@ EngineEvent = (
     | ClockCorrected
     | SourceAcquired
     | SourceFailed
+    | HeartbeatRefused
     | MessageSkipped
     | EventsIngested
+    | WebhookAttempted
+    | EndpointChanged
+    | WebhooksUnsigned
     | ZoneRulesChanged
     | ZoneRulesOlder
     | MigrationWaiting

@@ -75,6 +75,10 @@ class JobSpec:
     # The definition of a job whose kind is graph (core/graphs).
     graph: object = None
     description: str | None = None
+    # What must hold for its runs and how violations are reported, in the stored form of
+    # contract/expectation_values.py.
+    expect: Mapping[str, object] | None = None
+    alert: Mapping[str, object] | None = None
 
     @property
     def display_name(self) -> str:

@@ -1,4 +1,4 @@
-"""Validates a manifest: the jobs and calendars that a file declares.
+"""Validates a manifest: the jobs, calendars, rules and routes that a file declares.
 
 Applying a manifest must be idempotent, so a rule that counts from the time of saving (`immediate`,
 `after`) is invalid. Omitted fields have their default. Default of `paused`: None, which leaves the
@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from rota.core.alerts.routes import AlertRoute
+from rota.core.alerts.rules import NewRule
 from rota.core.errors import InvalidInput
 from rota.core.submissions import LABEL_CHARACTERS_MAX, JobSpec, check_visible_name, prefix_errors
 from rota.core.time.calendars import Calendar
@@ -16,6 +18,8 @@ from rota.core.time.calendars import Calendar
 # Labels with this prefix are reserved for Rota; the second one holds a job's project.
 RESERVED_LABEL_PREFIX: Final = "rota."
 PROJECT_LABEL: Final = "rota.project"
+# Holds the app that declares a job in code.
+APP_LABEL: Final = "rota.app"
 ON_DEMAND_SCHEDULE: Final = {"on_demand": True}
 RELATIVE_RULES: Final = ("immediate", "after")
 RELATIVE_RULE_REFUSAL: Final = "depends on when it is saved; use cron, every or at instead"
@@ -35,15 +39,24 @@ class ManifestJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobManifest:
-    """All jobs and calendars of one project. A job belongs to at most one project."""
+    """All jobs, calendars, rules and routes of one project. A job belongs to at most one
+    project.
+    """
 
     project: str
     jobs: tuple[ManifestJob, ...]
     calendars: tuple[Calendar, ...] = ()
+    rules: tuple[NewRule, ...] = ()
+    routes: tuple[AlertRoute, ...] = ()
 
 
 def build_manifest(
-    project: str, jobs: Sequence[ManifestJob], calendars: Sequence[Calendar] = ()
+    project: str,
+    jobs: Sequence[ManifestJob],
+    calendars: Sequence[Calendar] = (),
+    *,
+    rules: Sequence[NewRule] = (),
+    routes: Sequence[AlertRoute] = (),
 ) -> JobManifest:
     """Validate the declarations and add the project's label to each job."""
     project = check_visible_name(project, "project", max_length=LABEL_CHARACTERS_MAX)
@@ -62,9 +75,24 @@ def build_manifest(
         schedule = None if job.spec.schedule == ON_DEMAND_SCHEDULE else job.spec.schedule
         spec = replace(job.spec, name=name, labels=labels, schedule=schedule)
         owned.append(replace(job, spec=spec))
+    _refuse_twins([rule.name for rule in rules], "alerts")
+    _refuse_twins([route.name for route in routes], "routes")
     return JobManifest(
-        project=project, jobs=tuple(owned), calendars=tuple(_check_calendars(calendars))
+        project=project,
+        jobs=tuple(owned),
+        calendars=tuple(_check_calendars(calendars)),
+        rules=tuple(rules),
+        routes=tuple(routes),
     )
+
+
+def _refuse_twins(names: Sequence[str], section: str) -> None:
+    seen: dict[str, int] = {}
+    for place, name in enumerate(names):
+        first = seen.setdefault(name, place)
+        if first != place:
+            wanted = f"must be unique; {section}[{first}] has the same name"
+            raise InvalidInput(f"{section}[{place}].name", name, wanted)
 
 
 def _check_calendars(calendars: Sequence[Calendar]) -> Iterator[Calendar]:

@@ -1,0 +1,33 @@
+-- One incident of a tenant or, for the platform, of the installation.
+select
+    i.id,
+    i.tenant_id,
+    i.state,
+    i.severity,
+    i.title,
+    i.condition,
+    i.expectation_id,
+    i.expectation_name,
+    i.subject_kind,
+    i.subject_id,
+    i.subject_name,
+    i.job_id,
+    i.run_id,
+    i.facts,
+    i.count as bad_runs,
+    i.opened_at,
+    i.last_seen_at,
+    i.acknowledged_at,
+    i.acknowledged_by,
+    i.resolved_at,
+    i.resolved_by,
+    i.resolution,
+    i.is_flapping,
+    i.inhibited_by,
+    case when i.silenced_until > :now::timestamptz then i.silenced_until end as silenced_until,
+    i.labels,
+    i.group_id
+from rota.incidents as i
+where
+    i.id = :id::uuid
+    and (i.tenant_id = :tenant_id::integer or (:is_platform::boolean and i.tenant_id = 0));
