@@ -220,8 +220,8 @@ class ExecutorSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         TenantNames,
         tenant_list(
             "Tenants to which `http_allow_networks`, `http_allow_hosts` and `http_allow_ports` "
-            "apply, in `http` and `webhook` jobs. Jobs of other tenants reach the public internet "
-            "on the standard ports only."
+            "apply, in `http` and `webhook` jobs and in webhook subscriptions. Other tenants reach "
+            "the public internet on the standard ports only."
         ),
     ] = DEFAULT_TENANTS
     channels: Annotated[

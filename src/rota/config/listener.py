@@ -1,4 +1,4 @@
-"""Declares the settings that protect the API's socket: clients, proxies, host names, probes."""
+"""Declares the settings that protect the API's socket: clients, proxies, host names."""
 
 from datetime import timedelta
 from typing import Annotated, Literal
@@ -38,17 +38,6 @@ class ListenerSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             ' Default: "10s".',
         ),
     ] = 10 * SECOND
-    health_listen: Annotated[
-        str,
-        text(
-            '"auto", "off", or an address and port such as 0.0.0.0:7071',
-            "Additional address for the health probes `/livez` and `/readyz`, over plain HTTP and"
-            " without a key. `auto` takes the first free port from 7071 to 7099 on the loopback"
-            ' address. Default: "auto".',
-            min_length=1,
-            max_length=253,
-        ),
-    ] = "auto"
     allowed_hosts: Annotated[
         tuple[str, ...],
         text(

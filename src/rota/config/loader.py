@@ -53,7 +53,10 @@ REMOVED_SETTINGS = dict.fromkeys(
     ("database.pool_min", "database.pool_max"),
     "this setting was removed because it never had an effect; delete it. The number of connections "
     "of a process is fixed, except in the API, where api.connections limits it",
-)
+) | {
+    "api.health_listen": "this setting was replaced by observe.listen, which applies to every "
+    "process; an address beyond loopback also needs observe.public = true",
+}
 # Names of channels, connections and other resources that jobs refer to by name.
 RESOURCE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}", re.ASCII)
 RESOURCE_NAME_RULE = (

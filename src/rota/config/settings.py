@@ -11,6 +11,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
+from rota.config.alerts import AlertSettings
+from rota.config.channels import ChannelSettings
 from rota.config.database import DatabaseSettings
 from rota.config.declarations import (
     DAY,
@@ -27,8 +29,11 @@ from rota.config.declarations import (
     text,
 )
 from rota.config.executors import ExecutorSettings
+from rota.config.heartbeat import HeartbeatSettings
 from rota.config.listener import ListenerSettings
+from rota.config.observe import ObserveSettings, find_listen_contradictions
 from rota.config.retention import RetentionSettings
+from rota.config.sinks import SinkSettings
 from rota.config.sources import SourceSettings
 from rota.core.tenancy import DEFAULT_TENANTS
 from rota.core.time.durations import to_words
@@ -340,12 +345,31 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     api: ApiSettings = field(default_factory=ApiSettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     log: LogSettings = field(default_factory=LogSettings)
+    observe: ObserveSettings = field(default_factory=ObserveSettings)
+    heartbeat: HeartbeatSettings = field(default_factory=HeartbeatSettings)
     traces: TraceSettings = field(default_factory=TraceSettings)
+    alerts: AlertSettings = field(default_factory=AlertSettings)
+    channels: Annotated[
+        dict[str, ChannelSettings],
+        text(
+            "a table of channels by name",
+            "Where alerts and `notify` jobs send messages. Default: none.",
+            secret=True,
+        ),
+    ] = field(default_factory=dict)
     sources: Annotated[
         dict[str, SourceSettings],
         text(
             "a table of sources by name",
             "Sources of events. Default: none.",
+            secret=True,
+        ),
+    ] = field(default_factory=dict)
+    sinks: Annotated[
+        dict[str, SinkSettings],
+        text(
+            "a table of sinks by name",
+            "Brokers to which Rota publishes its events. Default: none.",
             secret=True,
         ),
     ] = field(default_factory=dict)
@@ -359,11 +383,18 @@ def find_contradictions(settings: Settings) -> Iterator[tuple[str, str]]:
     yield from find_lease_contradictions(
         "worker", settings.worker, "beat_every", settings.worker.beat_every
     )
+    yield from find_listen_contradictions(settings.observe)
     for queue in settings.worker.queue_tenants:
         if queue not in settings.worker.queues:
             yield (
                 "worker.queue_tenants",
                 f"a table of queues in worker.queues; {queue} is not one of them",
+            )
+    for channel in settings.executors.channels:
+        if channel in settings.channels:
+            yield (
+                "executors.channels",
+                f"without {channel}, which [channels.{channel}] defines; delete the older one",
             )
     if settings.worker.breaker_longest < settings.worker.breaker_pause:
         minimum = to_words(settings.worker.breaker_pause)

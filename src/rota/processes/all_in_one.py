@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from rota.config.settings import Settings
 from rota.core.ids import build_id
+from rota.processes.alert_channels import check_alert_channels
 from rota.processes.api import OpenApi, open_api, publish_api
 from rota.processes.app_loader import load_handlers
 from rota.processes.database import OpenDatabase
@@ -24,6 +25,7 @@ from rota.processes.process import ProcessContext, Write, run_process
 from rota.processes.schedule_registration import find_unserved_queues, register_schedules
 from rota.processes.scheduler import open_scheduler
 from rota.processes.shell_user import check_shell_user, find_exposed_keys
+from rota.processes.sinks import check_sinks
 from rota.processes.worker import open_worker
 from rota.runtime.service import Duty, Pulse, ServiceContext, Tier
 from rota.store.embedded import Embedded
@@ -59,6 +61,8 @@ async def run_all_in_one(
     app or handlers that the worker serves.
     """
     check_sources(settings)
+    check_sinks(settings)
+    check_alert_channels(settings)
     check_shell_user(settings)
     served = DEMO_HANDLERS if demo else app
     declared = None if served is None else load_handlers(served).app
@@ -72,8 +76,9 @@ async def run_all_in_one(
                 process.context,
                 process.meter,
                 traces=process.traces,
+                endpoints=process.endpoints,
             ) as api,
-            open_services(process, app=served, demo=demo, say=say) as tiers,
+            open_services(process, app=served, demo=demo, say=say, api_url=api.url) as tiers,
         ):
             if declared is not None:
                 await register_schedules(declared, process.database.access, process.context)
@@ -94,7 +99,12 @@ async def run_all_in_one(
 
 @asynccontextmanager
 async def open_services(
-    process: ProcessContext, *, app: str | None, demo: bool, say: Callable[[str], object]
+    process: ProcessContext,
+    *,
+    app: str | None,
+    demo: bool,
+    say: Callable[[str], object],
+    api_url: str | None = None,
 ) -> AsyncIterator[list[Tier]]:
     """Yield the tiers of scheduler, worker and maintenance, in the order in which they stop."""
     settings, access, context = process.settings, process.database.access, process.context
@@ -123,7 +133,9 @@ async def open_services(
         if worker.served_text is not None:
             say(worker.served_text)
         sources = await stack.enter_async_context(open_sources(settings, access, context))
-        outbound = await stack.enter_async_context(open_outbound(settings, access, context))
+        outbound = await stack.enter_async_context(
+            open_outbound(settings, access, context, api_url=api_url)
+        )
         duties = build_maintenance_duties(
             settings.retention, pool, context, on_runs_ready=worker.signals.wake_claimer
         )

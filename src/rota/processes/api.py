@@ -27,27 +27,30 @@ from rota.api.connections import ConnectionGuard
 from rota.api.guarded_pool import GuardedPool
 from rota.api.pipeline import RequestPipeline, RequestRates
 from rota.api.protocol import GuardedProtocol
+from rota.api.resources.service import explain_unready
 from rota.api.streams import OpenStreams
+from rota.config.observe import is_loopback
 from rota.config.settings import ApiSettings, Settings
 from rota.core.errors import InvalidSetting
 from rota.core.ids import build_id
 from rota.engine.dispatch.run_claimer import HintSender
+from rota.engine.observability.cluster_metrics import ClusterPage
 from rota.engine.observability.feed import LiveFeed
 from rota.engine.observability.log_tails import LogTails
 from rota.engine.observability.meter import Meter
+from rota.engine.observability.process_metrics import read_version
 from rota.engine.observability.tracing import TraceWriter
 from rota.processes.admin_keys import KEY_FILE, AdminKeyWatch
+from rota.processes.api_session import ApiSessionKeeper, ApiSessionService
 from rota.processes.key_files import ensure_master_key, write_key_file
 from rota.processes.listener import (
     LISTEN_BACKLOG,
-    create_checks,
     create_guard,
-    is_loopback,
     listen,
     read_hosts,
     read_proxies,
-    serve_probes,
 )
+from rota.processes.observe import build_cluster_endpoint
 from rota.processes.process import (
     OpenClockMonitor,
     ProcessContext,
@@ -56,9 +59,11 @@ from rota.processes.process import (
     open_clock_monitor,
     run_process,
 )
+from rota.processes.webhooks import open_poster
 from rota.runtime.address_file import publish_address
 from rota.runtime.events import RequestFailed
-from rota.runtime.health import LoopHeartbeat
+from rota.runtime.observe_listener import ProbeEndpoint
+from rota.runtime.process_health import CheckResult
 from rota.runtime.service import Duty, Halt, Pulse, ServiceContext, Tier
 from rota.store import idempotency, keys
 from rota.store.driver import Pool
@@ -76,13 +81,13 @@ BURST_FACTOR: Final = 5
 
 class OpenApi(NamedTuple):
     """A listening API. `key_file` is the file of a bootstrap admin key that was just created,
-    otherwise None. `health_url` is the address of the health probes, None if they are off.
+    otherwise None. `observe_url` is where probes and metrics are, None if the listener is off.
     """
 
     tiers: list[Tier]
     url: str
     key_file: Path | None
-    health_url: str | None = None
+    observe_url: str | None = None
 
 
 async def run_api(settings: Settings, *, ready: Callable[[OpenApi], object], write: Write) -> int:
@@ -91,7 +96,12 @@ async def run_api(settings: Settings, *, ready: Callable[[OpenApi], object], wri
     @asynccontextmanager
     async def open_tiers(process: ProcessContext) -> AsyncIterator[list[Tier]]:
         async with open_api(
-            settings, process.database.access, process.context, process.meter, traces=process.traces
+            settings,
+            process.database.access,
+            process.context,
+            process.meter,
+            traces=process.traces,
+            endpoints=process.endpoints,
         ) as opened:
             with publish_api(settings, opened.url):
                 ready(opened)
@@ -114,8 +124,11 @@ async def open_api(
     meter: Meter | None = None,
     *,
     traces: TraceWriter | None = None,
+    endpoints: dict[str, ProbeEndpoint] | None = None,
 ) -> AsyncIterator[OpenApi]:
-    """Open the sockets and build the tiers, which answer the requests once they run."""
+    """Open the socket and build the tiers, which answer the requests once they run. Adds the
+    metrics of the cluster to `endpoints`, those of the observability listener.
+    """
     api = settings.api
     check_tls(api)
     proxies = read_proxies(api)
@@ -131,6 +144,7 @@ async def open_api(
         pulse = Pulse()
         hint_sender = HintSender(line=hint_connection, pulse=pulse)
         feed, key_watch = LiveFeed(pool), AdminKeyWatch(pool, context)
+        poster = await stack.enter_async_context(open_poster(settings, context.clock))
 
         service = ApiService(
             pool=pool,
@@ -146,8 +160,10 @@ async def open_api(
             served_kinds=ServedKindsCache(monotonic=clock.monotonic),
             streams=OpenStreams(),
             log_tails=LogTails(pool, clock=clock),
+            cluster_page=ClusterPage(source=pool, monotonic=clock.monotonic),
             clock_is_wrong=lambda: clocks.monitor.is_beyond_limit,
             login_idle=api.login_idle,
+            check_target=poster.check_url,
         )
         stack.callback(service.off_loop.close)
         pipeline = RequestPipeline(
@@ -169,9 +185,9 @@ async def open_api(
             feed=feed,
             log_tails=service.log_tails,
         )
-        heartbeat = LoopHeartbeat(context.clock.monotonic)
-        checks = create_checks(service, heartbeat, is_stopping=lambda: serving.server.should_exit)
-        health_url = stack.enter_context(serve_probes(api, checks))
+        context.health.add_check("api", lambda: CheckResult(explain_unready(service)))
+        if endpoints is not None:
+            endpoints["/metrics/cluster"] = build_cluster_endpoint(service.cluster_page)
         tiers = [
             Tier([serving], grace=REQUEST_GRACE + STOP_GRACE),
             Tier(
@@ -180,13 +196,28 @@ async def open_api(
                     Duty("hinting", hint_sender.tick, pulse, context),
                     Duty("reading the feed", feed.tick, Pulse(), context),
                     Duty("guarding connections", connection_guard.tick, Pulse(), context),
-                    Duty("heartbeat", heartbeat.tick, Pulse(), context),
+                    build_session_service(pool, context),
                     Duty("watching the admin key", key_watch.tick, Pulse(), context),
                 ],
                 grace=STOP_GRACE,
             ),
         ]
-        yield OpenApi(tiers, build_url(api, api_socket), key_file, health_url)
+        url = build_url(api, api_socket)
+        yield OpenApi(tiers, url, key_file, context.health.observe_url)
+
+
+def build_session_service(pool: GuardedPool, context: ServiceContext) -> ApiSessionService:
+    clock = context.database_clock
+    keeper = ApiSessionKeeper(
+        source=pool,
+        name=f"{socket.gethostname()}:{os.getpid()}",
+        version=read_version(),
+        observe_url=context.health.observe_url,
+        new_id=lambda: build_id(clock.now(), context.rng.randbytes(10)),
+        emit=context.emit,
+    )
+    duty = Duty("keeping the session", keeper.tick, Pulse(), context)
+    return ApiSessionService(duty=duty, keeper=keeper)
 
 
 def build_rate_limits(api: ApiSettings) -> RequestRates:

@@ -15,7 +15,7 @@ from rota.executors.http import (
     WebhookExecutor,
     build_webhook_signing,
 )
-from rota.executors.notify import NotifyChannel, NotifyExecutor
+from rota.executors.notify import NotifyExecutor
 from rota.executors.python import PythonExecutor, PythonLimits
 from rota.executors.shell import ShellExecutor
 from rota.executors.sql import (
@@ -27,6 +27,7 @@ from rota.executors.sql import (
     SqlExecutor,
 )
 from rota.executors.sync import SyncExecutor, SyncPlace
+from rota.processes.alert_channels import build_notify_channels
 from rota.processes.child_environment import build_child_environment
 from rota.processes.executor_factory import ExecutorSetup
 
@@ -85,18 +86,7 @@ def build_guard(settings: ExecutorSettings) -> TargetGuard:
 
 
 def build_notify_executor(setup: ExecutorSetup) -> NotifyExecutor:
-    channels = {
-        name: NotifyChannel(
-            url=resolve_references(
-                channel.url, field=f"executors.channels.{name}.url", environment=setup.environment
-            ),
-            allow_to=channel.allow_to,
-            timeout=channel.timeout,
-            tenants=channel.tenants,
-        )
-        for name, channel in setup.settings.executors.channels.items()
-    }
-    return NotifyExecutor(channels)
+    return NotifyExecutor(build_notify_channels(setup.settings, setup.environment))
 
 
 def build_sql_executor(setup: ExecutorSetup) -> SqlExecutor | None:

@@ -1,34 +1,23 @@
-"""Opens the sockets of the API: the guarded one for clients, and the one for health probes."""
+"""Opens the guarded socket of the API, and reads which clients it trusts."""
 
 import contextlib
 import ipaddress
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from rota.api.addresses import Network, TrustedProxies
-from rota.api.call import ApiService
 from rota.api.connections import ConnectionGuard, ConnectionLimits, GuardedSocket
 from rota.api.hosts import ANY_HOST, AllowedHosts
-from rota.api.resources.service import explain_unready
+from rota.config.observe import is_loopback
 from rota.config.settings import ApiSettings
 from rota.core.errors import InvalidSetting
 from rota.runtime.descriptors import ensure_descriptors
-from rota.runtime.health import (
-    HealthListener,
-    LoopHeartbeat,
-    ProbeAnswer,
-    ProbeCheck,
-    bind_probe_socket,
-)
 
 # File descriptors for everything except client connections: database, attempts, files, probes.
 DESCRIPTORS_RESERVED: Final = 512
 CLIENT_CONNECTIONS_MIN: Final = 16
 LISTEN_BACKLOG: Final = 1_024
-# The watchdog ends a process whose loop is blocked for 30 s; a supervisor may act earlier.
-LIVENESS_SILENCE_MAX_S: Final = 20.0
-READINESS_SILENCE_MAX_S: Final = 5.0
 
 
 def create_guard(
@@ -66,15 +55,6 @@ def read_hosts(api: ApiSettings) -> AllowedHosts:
     return AllowedHosts([api.host] if is_loopback(api.host) else [ANY_HOST])
 
 
-def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 @contextlib.contextmanager
 def listen(api: ApiSettings, guard: ConnectionGuard) -> Iterator[socket.socket]:
     """Open the socket of the API, before it is announced as ready."""
@@ -93,59 +73,3 @@ def listen(api: ApiSettings, guard: ConnectionGuard) -> Iterator[socket.socket]:
             )
             raise InvalidSetting("api.port", f"{api.host}:{api.port}", wanted) from error
         yield made
-
-
-@contextlib.contextmanager
-def serve_probes(api: ApiSettings, checks: Mapping[str, ProbeCheck]) -> Iterator[str | None]:
-    """Answer health probes on a separate listener, and yield its URL; None if it is off."""
-    if api.health_listen == "off":
-        yield None
-        return
-    address = None if api.health_listen == "auto" else read_probe_address(api.health_listen)
-    with contextlib.ExitStack() as stack:
-        try:
-            listening = stack.enter_context(bind_probe_socket(address))
-        except OSError as error:
-            wanted = (
-                f"cannot listen on it ({error.strerror or error}); choose another address and "
-                'port, or "auto"'
-            )
-            raise InvalidSetting("api.health_listen", api.health_listen, wanted) from error
-        stack.enter_context(HealthListener(listening, checks))
-        host, port = listening.getsockname()[:2]
-        yield f"http://{f'[{host}]' if ':' in host else host}:{port}"
-
-
-def create_checks(
-    service: ApiService, heartbeat: LoopHeartbeat, *, is_stopping: Callable[[], bool]
-) -> dict[str, ProbeCheck]:
-    """Create the checks of the probes. They run in the listener's thread and only read."""
-
-    def check_liveness() -> ProbeAnswer:
-        return check_loop(heartbeat, LIVENESS_SILENCE_MAX_S)
-
-    def check_readiness() -> ProbeAnswer:
-        if is_stopping():
-            return ProbeAnswer("the process is stopping")
-        problem = explain_unready(service)
-        if problem is not None:
-            return ProbeAnswer(problem)
-        return check_loop(heartbeat, READINESS_SILENCE_MAX_S)
-
-    return {"/livez": check_liveness, "/healthz": check_liveness, "/readyz": check_readiness}
-
-
-def check_loop(heartbeat: LoopHeartbeat, silence_max_s: float) -> ProbeAnswer:
-    silent_s = heartbeat.silent_s
-    if silent_s < silence_max_s:
-        return ProbeAnswer()
-    return ProbeAnswer(f"the event loop has been blocked for {silent_s:.0f} s")
-
-
-def read_probe_address(text: str) -> tuple[str, int]:
-    host, _, port = text.rpartition(":")
-    host = host.removeprefix("[").removesuffix("]")
-    if not host or not port.isascii() or not port.isdigit() or int(port) > 65_535:
-        wanted = 'expected "auto", "off", or an address and port such as 0.0.0.0:7071'
-        raise InvalidSetting("api.health_listen", text, wanted)
-    return host, int(port)

@@ -1,6 +1,7 @@
 """Runs a process: log, signals, watchdog, database and clock around its tiers."""
 
 import logging
+import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -18,18 +19,29 @@ from rota.engine.observability.log_lines import LogLevel
 from rota.engine.observability.meter import Meter
 from rota.engine.observability.tracing import TraceWriter
 from rota.processes.database import OpenDatabase, open_database
+from rota.processes.observe import (
+    build_collector,
+    build_heartbeat_tier,
+    build_metrics_endpoint,
+    publish_observe_url,
+    serve_observability,
+)
 from rota.processes.startup import DatabaseWait, StoppedAtStart
 from rota.processes.traces import open_traces
 from rota.runtime.clock import SystemClock
 from rota.runtime.database_clock import DatabaseClock
-from rota.runtime.events import RuntimeEvent
+from rota.runtime.events import ProcessDraining, RuntimeEvent, WaitingForDatabase
 from rota.runtime.garbage_collection import relax_collector
+from rota.runtime.observe_listener import ProbeEndpoint, build_probes
+from rota.runtime.process_health import ProcessHealth
 from rota.runtime.service import Duty, Pulse, ServiceContext, Stop, Tier, run_tiers
+from rota.runtime.service_manager import READY, STOPPING, ServiceManager
 from rota.runtime.signals import stop_on_signals
 from rota.runtime.watchdog import STALL_LIMIT, Watchdog
 from rota.store.driver import Connection
 from rota.store.pool import SILENCE_MARGIN, DatabaseAccess, DedicatedConnection, read_database_time
 from rota.store.roles import DatabaseRole
+from rota.store.statement import observe_statements
 
 Write = Callable[[str], object]
 # A pass waits for a connection and for a response, each late by up to SILENCE_MARGIN, and the rest
@@ -48,6 +60,9 @@ class ProcessContext:
     stop: Stop
     meter: Meter
     wait: DatabaseWait
+    # What the observability listener answers, by path; a part of the process may add to it.
+    endpoints: dict[str, ProbeEndpoint]
+    service_manager: ServiceManager
     traces: TraceWriter | None = None
 
 
@@ -72,6 +87,14 @@ async def run_process(
             AsyncExitStack() as stack,
         ):
             tiers = await process.wait.enter_context(stack, lambda: open_tiers(process))
+            health = process.context.health
+            # Again, because the start may have created the folder.
+            stack.enter_context(
+                publish_observe_url(settings.database.data, name_role(name), health.observe_url)
+            )
+            health.mark_started()
+            process.service_manager.notify(READY)
+            tiers = [*tiers, build_heartbeat_tier(process.context)]
             ending = await run_tiers(tiers, process.stop, process.context)
     except StoppedAtStart:
         return 0
@@ -87,20 +110,42 @@ async def open_process_context(
     logging.getLogger().setLevel(logging.INFO)
     clock = SystemClock()
     log = build_log(settings.log, clock, write)
-    stop, meter = Stop(), Meter()
+    stop, meter, database_clock = Stop(), Meter(now=clock.now), DatabaseClock(clock)
+    manager = ServiceManager.from_environment(os.environ)
+    health = ProcessHealth(
+        monotonic=clock.monotonic,
+        is_stopping=stop.drain.is_set,
+        database_seen_at=lambda: database_clock.offset.answered_at,
+    )
+    health.heartbeat.on_beat = manager.send_heartbeat
+    role = name_role(name)
+    meter.add_collector(build_collector(role, health))
+    endpoints = build_probes(health) | {"/metrics": build_metrics_endpoint(meter)}
 
     def emit(event: RuntimeEvent | EngineEvent) -> None:
         log(event)
         meter(event)
+        if isinstance(event, ProcessDraining):
+            manager.notify(STOPPING)
+        elif isinstance(event, WaitingForDatabase):
+            health.mark_waiting(f"waiting for the database: {event.reason}")
 
     limit = compute_watchdog_limit(settings.database)
-    with stop_on_signals(stop), Watchdog(limit=limit) as watchdog:
+    with (
+        stop_on_signals(stop),
+        Watchdog(limit=limit) as watchdog,
+        observe_statements(meter.observe_statement),
+        serve_observability(settings.observe, endpoints) as health.observe_url,
+        publish_observe_url(settings.database.data, role, health.observe_url),
+    ):
+        health.watchdog_silence = lambda: watchdog.silent_s
         context = ServiceContext(
             clock=clock,
             emit=emit,
             rng=Random(),
             watchdog=watchdog,
-            database_clock=DatabaseClock(clock),
+            database_clock=database_clock,
+            health=health,
         )
         wait = DatabaseWait.from_settings(
             settings.database, clock=clock, emit=emit, rng=context.rng, stop=stop.drain
@@ -116,8 +161,15 @@ async def open_process_context(
                 stop=stop,
                 meter=meter,
                 wait=wait,
+                endpoints=endpoints,
                 traces=traces,
+                service_manager=manager,
             )
+
+
+def name_role(name: str) -> str:
+    """Return the role of a process in metrics: `rota worker` is `worker`."""
+    return name.removeprefix("rota ")
 
 
 def build_log(settings: LogSettings, clock: ClockSource, write: Write) -> EventLog:

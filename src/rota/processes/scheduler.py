@@ -10,23 +10,28 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Final, NamedTuple
 
 from rota.config.settings import SchedulerSettings, Settings
 from rota.core.ids import build_id
 from rota.core.lease import Lease
 from rota.engine.dispatch.run_claimer import HintListener, HintSender
+from rota.engine.observability.process_metrics import read_version
 from rota.engine.observability.tracing import TraceWriter
 from rota.engine.scheduling.agenda import Agenda
 from rota.engine.scheduling.schedule_cache import CalendarRefresher, ScheduleCache
 from rota.engine.scheduling.shard_leaser import HeldShards, ShardLeaser, ShardLeaserService
 from rota.engine.scheduling.tick_firer import TickFirer, TickTracer
 from rota.engine.scheduling.tick_reader import TickReader
+from rota.processes.alert_channels import check_alert_channels
 from rota.processes.event_sources import check_sources, open_sources
 from rota.processes.maintenance import build_maintenance_duties
 from rota.processes.outbound import open_outbound
 from rota.processes.process import ProcessContext, Write, open_clock_monitor, run_process
+from rota.processes.sinks import check_sinks
 from rota.runtime.clock_offset import ClockOffset
+from rota.runtime.process_health import CheckResult
 from rota.runtime.service import Duty, Pulse, ServiceContext, Tier
 from rota.store import hints
 from rota.store.pool import DatabaseAccess, DedicatedConnection, open_pool
@@ -89,6 +94,8 @@ class SchedulerSignals:
 async def run_scheduler(settings: Settings, *, ready: Callable[[str], object], write: Write) -> int:
     """Run a process that is only a scheduler. `ready` is called once it runs."""
     check_sources(settings)
+    check_alert_channels(settings)
+    check_sinks(settings)
 
     @asynccontextmanager
     async def open_tiers(process: ProcessContext) -> AsyncIterator[list[Tier]]:
@@ -160,6 +167,7 @@ async def open_scheduler(
             wake_worker=wake_worker,
             trace_ticks=None if traces is None else traces.record_ticks,
         )
+        context.health.add_check("shard_leases", partial(check_leases, parts.held_shards, context))
         yield build_tiers(settings.scheduler, context, parts)
 
 
@@ -246,8 +254,22 @@ def build_leasing_duty(
         new_id=lambda: build_id(context.database_clock.now(), context.rng.randbytes(10)),
         emit=context.emit,
         on_shards_taken=reader_pulse.wake,
+        observe_url=context.health.observe_url,
+        version=read_version(),
     )
     return ShardLeaserService(duty=Duty("leasing", duty.tick, Pulse(), context), leaser=duty)
+
+
+def check_leases(held: HeldShards, context: ServiceContext) -> CheckResult:
+    """Check that the leases were renewed in time to act on them. Holding no shard is fine: other
+    schedulers may hold them all.
+    """
+    age_s = context.clock.monotonic() - held.renewal_sent_at
+    if age_s == float("inf"):
+        return CheckResult("the scheduler has not leased its shards yet")
+    if age_s <= held.lease.stop_after.total_seconds():
+        return CheckResult(age_s=age_s)
+    return CheckResult(f"the shard leases were last renewed {age_s:.0f} s ago", age_s)
 
 
 def build_lease(settings: SchedulerSettings) -> Lease:

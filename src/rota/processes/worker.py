@@ -56,6 +56,7 @@ from rota.processes.worker_session import (
     describe_served,
     register_worker,
 )
+from rota.runtime.process_health import CheckResult
 from rota.runtime.service import Duty, Pulse, ServiceContext, Tier
 from rota.store import hints
 from rota.store.driver import Pool
@@ -258,6 +259,8 @@ async def open_worker(
             drain=drain,
             lease_validity=lease_validity,
         )
+        context.health.count_slots = lambda: (attempt_pool.busy_slots, attempt_pool.slots)
+        context.health.add_check("session", partial(check_session, lease_validity, context))
         yield build_tiers(settings, access, context, parts)
 
 
@@ -395,7 +398,10 @@ def build_claimer(context: ServiceContext, parts: WorkerParts) -> RunClaimer:
     member, attempt_pool = parts.member, parts.attempt_pool
     return RunClaimer(
         source=parts.connections.claims,
-        queues=[QueueClaimState(queue_id=queue_id) for queue_id in member.queue_ids],
+        queues=[
+            QueueClaimState(queue_id=queue_id, name=member.queues[queue_id])
+            for queue_id in member.queue_ids
+        ],
         claims=LimitedClaims(
             session_id=member.session_id,
             queue_ids=member.queue_ids,
@@ -411,7 +417,19 @@ def build_claimer(context: ServiceContext, parts: WorkerParts) -> RunClaimer:
         held_runs=attempt_pool.list_held_runs,
         clock=context.clock,
         offset=context.database_clock.offset,
+        emit=context.emit,
     )
+
+
+def check_session(validity: LeaseValidity, context: ServiceContext) -> CheckResult:
+    """Check that the worker may start attempts: its last heartbeat is recent."""
+    left_s = validity.start_until - context.clock.monotonic()
+    if left_s == float("inf"):
+        return CheckResult("the worker has not sent a heartbeat yet")
+    age_s = validity.lease.stop_after.total_seconds() - left_s
+    if left_s > 0:
+        return CheckResult(age_s=age_s)
+    return CheckResult(f"the last successful heartbeat was {age_s:.0f} s ago", age_s)
 
 
 def build_recording_duty(

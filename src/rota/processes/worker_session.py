@@ -19,9 +19,11 @@ from rota.core.kind_descriptions import (
     collect_descriptions,
     find_exactly_once_kinds,
 )
-from rota.core.log_events import SessionOpened, TenantsUnknown
+from rota.core.log_events import SessionOpened, SettingDeprecated, TenantsUnknown
 from rota.core.tenancy import EVERY_TENANT, SERVES_EVERY_TENANT, ServedTenants
 from rota.engine.execution.attempt_pool import GRAPH_KIND_EXECUTOR
+from rota.engine.observability.process_metrics import read_version
+from rota.processes.alert_channels import DEPRECATION_REMEDY, find_deprecated_setting
 from rota.processes.process import measure_clock
 from rota.runtime.service import ServiceContext
 from rota.store import interning, kinds, sessions
@@ -69,6 +71,8 @@ async def register_worker(
             kinds=tuple(by_id),
             slots=worker.slots,
             serves=json.dumps(served.to_plain(queues)),
+            observe_url=context.health.observe_url,
+            version=read_version(),
         )
         await sessions.open_session(conn, session, ttl=worker.lease)
         await kinds.describe_schemas(conn, collect_schemas(executors))
@@ -77,6 +81,8 @@ async def register_worker(
     context.emit(SessionOpened(role="worker", name=session.name, session_id=session.id))
     if unknown:
         context.emit(TenantsUnknown(tenants=tuple(sorted(unknown))))
+    if deprecated := find_deprecated_setting(settings):
+        context.emit(SettingDeprecated(setting=deprecated, remedy=DEPRECATION_REMEDY))
     return WorkerMember(
         session_id=session.id,
         queue_ids=tuple(queue_ids),
@@ -96,7 +102,13 @@ def read_served_tenants(settings: Settings) -> ServedTenants:
 def list_named_tenants(settings: Settings) -> list[str]:
     """Return every tenant in the settings of a worker, including those of its resources."""
     executors = settings.executors
-    tables = (executors.connections, executors.channels, executors.webhooks, executors.places)
+    tables = (
+        executors.connections,
+        executors.channels,
+        executors.webhooks,
+        executors.places,
+        settings.channels,
+    )
     lists = [
         executors.shell_tenants,
         executors.data_folder_tenants,

@@ -17,6 +17,8 @@ from typing import Final
 import msgspec
 
 ADDRESS_FILE: Final = "api.json"
+# The file with the URL of a process's observability listener, by role.
+OBSERVE_FILE: Final = "observe-{role}.json"
 FILE_BYTES_MAX: Final = 4096
 
 
@@ -39,13 +41,13 @@ class PublishedAddress:
 
 
 @contextmanager
-def publish_address(folder: Path, url: str) -> Iterator[bool]:
+def publish_address(folder: Path, url: str, *, name: str = ADDRESS_FILE) -> Iterator[bool]:
     """Publish this server's address in the folder while the context lasts.
 
     Yields False, and writes nothing, if another server is published there or the folder is not
     writable: the address is a convenience, so the server runs without it.
     """
-    file = folder / ADDRESS_FILE
+    file = folder / name
     found = read_address(file)
     descriptor = None
     if found is None or not found.is_running:

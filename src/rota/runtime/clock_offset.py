@@ -25,12 +25,14 @@ class ClockOffset:
     One thread records responses; any thread may read.
     """
 
-    __slots__ = ("_bounds", "_largest")
+    __slots__ = ("_bounds", "_largest", "answered_at")
 
     def __init__(self) -> None:
         self._bounds: tuple[int, ...] = ()
         # The largest bound. Replaced and never mutated: another thread may be reading it.
         self._largest: int | None = None
+        # When the last response was received, by the monotonic clock.
+        self.answered_at: float | None = None
 
     def record_response(
         self, database_time: datetime, *, received: float, sent: float | None = None
@@ -44,6 +46,7 @@ class ClockOffset:
             kept = ()
         self._bounds = (*kept, shown - to_microseconds(received))
         self._largest = max(self._bounds)
+        self.answered_at = received
 
     def database_time_at(self, monotonic: float) -> datetime | None:
         """Return the database's time then, or slightly less; None before the first response."""

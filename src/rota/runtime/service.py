@@ -31,6 +31,7 @@ from rota.runtime.events import (
     ServiceCancelled,
     ServiceFailed,
 )
+from rota.runtime.process_health import ProcessHealth
 from rota.runtime.watchdog import Watch, Watchdog
 
 
@@ -143,7 +144,7 @@ class ServiceContext:
     """The shared dependencies of all services of a process.
 
     `clock` is the machine's clock and measures waiting. `database_clock` gives the time that is
-    stored and compared.
+    stored and compared. `health` is what the probes read.
     """
 
     clock: AlarmClock
@@ -151,6 +152,7 @@ class ServiceContext:
     rng: Random
     watchdog: Watchdog
     database_clock: DatabaseClock = field(default_factory=DatabaseClock)
+    health: ProcessHealth = field(default_factory=ProcessHealth)
 
 
 @dataclass(frozen=True, slots=True)

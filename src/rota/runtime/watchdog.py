@@ -131,6 +131,11 @@ class Watchdog:
         self._closing.set()
         self._thread.join()
 
+    @property
+    def silent_s(self) -> float:
+        """Seconds since the watchdog's thread last looked."""
+        return time.monotonic() - self._looked_at
+
     def watch(self, name: str, *, limit: timedelta | None = None) -> Watch:
         """End the process if the code inside makes no progress for `limit`."""
         task = asyncio.current_task()

@@ -28,6 +28,8 @@ class WorkerRow(NamedTuple):
     serves: str | None
     started_at: datetime
     beat_at: datetime
+    observe_url: str | None
+    version: str | None
 
 
 class SchedulerRow(NamedTuple):
@@ -37,6 +39,18 @@ class SchedulerRow(NamedTuple):
     started_at: datetime
     beat_at: datetime
     shards: list[int]
+    observe_url: str | None
+    version: str | None
+
+
+class ProcessRow(NamedTuple):
+    """A live process with an observability listener, and its roles."""
+
+    name: str
+    observe_url: str
+    version: str | None
+    roles: list[str]
+    started_at: datetime
 
 
 class ShardRow(NamedTuple):
@@ -78,6 +92,7 @@ class ServedKind(NamedTuple):
 
 WORKERS = statement("cluster_views/workers", WorkerRow)
 SCHEDULERS = statement("cluster_views/schedulers", SchedulerRow)
+PROCESSES = statement("cluster_views/processes", ProcessRow)
 SHARDS = statement("cluster_views/shards", ShardRow)
 QUEUES = statement("cluster_views/queues", QueueRow)
 KINDS_SERVED = statement("cluster_views/kinds_served", ServedKind)
@@ -95,6 +110,11 @@ async def list_workers(
 async def list_schedulers(conn: Connection, *, limit: int = 1000) -> list[SchedulerRow]:
     """Return the schedulers with a valid lease, youngest first, each with its shards."""
     return await SCHEDULERS.all(conn, most=limit)
+
+
+async def list_processes(conn: Connection, *, limit: int = 10_000) -> list[ProcessRow]:
+    """Return the live processes that have an observability listener, the oldest first."""
+    return await PROCESSES.all(conn, most=limit)
 
 
 async def list_shards(conn: Connection) -> list[ShardRow]:

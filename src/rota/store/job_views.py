@@ -58,6 +58,9 @@ class JobRow(NamedTuple):
     graph: str | None = None
     run_id: UUID | None = None
     description: str | None = None
+    # JSON.
+    expect: str | None = None
+    alert: str | None = None
 
 
 class JobPagePosition(NamedTuple):

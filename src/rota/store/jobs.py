@@ -18,6 +18,7 @@ from rota.core.lease import compute_shard
 from rota.core.outcome import Guarantee
 from rota.core.overlap import ActiveRun, Overlap, WhenQueuePaused
 from rota.core.states import JobState, RunState
+from rota.core.submissions import encode_canonical
 from rota.store.driver import Connection
 from rota.store.live_runs import encode_gates
 from rota.store.statement import NoRow, statement
@@ -445,7 +446,7 @@ def _described(described: JobDescription) -> dict[str, object]:
         "sets_user": described.user_id is not None,
         "user_id": described.user_id or None,
         **{f"sets_{column}": column in described.details for column in DETAIL_COLUMNS},
-        **{column: described.details.get(column) for column in DETAIL_COLUMNS},
+        **{column: _encode_detail(described.details, column) for column in DETAIL_COLUMNS},
     }
 
 
@@ -478,5 +479,15 @@ def _columns(jobs: Sequence[NewJob]) -> dict[str, list[object]]:
         "deadlines": [job.deadline for job in jobs],
         "graph_ids": [job.graph_id for job in jobs],
         "when_queue_paused": pauses if set(pauses) - {SKIP_WHEN_PAUSED} else [],
-        **{f"each_{name}": [job.details.get(name) for job in detailed] for name in DETAIL_COLUMNS},
+        **{
+            f"each_{name}": [_encode_detail(job.details, name) for job in detailed]
+            for name in DETAIL_COLUMNS
+        },
     }
+
+
+def _encode_detail(details: Mapping[str, object], column: str) -> object:
+    """Return the value of a detail column; documents become JSON texts."""
+    value = details.get(column)
+    is_document = value is not None and DETAIL_COLUMNS[column] == "jsonb"
+    return encode_canonical(value) if is_document else value

@@ -23,6 +23,10 @@ QUEUES_MAX: Final = 200
 LATE_TICKS_PER_SHARD_MAX: Final = 1000
 # The sample of runs from which times are measured.
 SAMPLED_RUNS_MAX: Final = 10_000
+# How far ahead the demand of a queue looks for ticks: longer than a worker takes to start.
+DEMAND_HORIZON: Final = timedelta(seconds=60)
+# Upcoming ticks of one shard that are counted: 20 a second.
+UPCOMING_PER_SHARD_MAX: Final = 1_200
 # Up to this many jobs are counted; beyond, the planner's statistics are good enough.
 COUNTED_JOBS_MAX: Final = 100_000
 
@@ -124,20 +128,16 @@ class JobStateCount(NamedTuple):
     number: int
 
 
-class DeadLetterCount(NamedTuple):
+class DeadLettersByState(NamedTuple):
     state: RunState
     number: int
 
 
 class RecentRuns(NamedTuple):
-    """Runs that ended in one state; `state` is None for the row of all states."""
+    """Runs that ended in one state."""
 
-    state: str | None
+    state: str
     number: int
-    lag_p50: timedelta | None
-    lag_p99: timedelta | None
-    duration_p50: timedelta | None
-    duration_p99: timedelta | None
 
 
 class ConnectionCount(NamedTuple):
@@ -158,6 +158,37 @@ class TableSize(NamedTuple):
     relation: str
     bytes: int
     estimated_rows: int
+    dead_rows: int
+
+
+class QueueWorkers(NamedTuple):
+    """How many live workers serve a queue."""
+
+    queue: str
+    workers: int
+
+
+class QueueDemand(NamedTuple):
+    """How many slots a queue could use: ready, running and upcoming runs."""
+
+    queue: str
+    ready: int
+    running: int
+    upcoming: int
+
+    @property
+    def total(self) -> int:
+        return self.ready + self.running + self.upcoming
+
+
+class OpenIncidentCount(NamedTuple):
+    severity: str
+    number: int
+
+
+class RelayLag(NamedTuple):
+    name: str
+    lag: timedelta
 
 
 READ_DEPTHS = statement("metrics_queries/read_depths", QueueDepth)
@@ -167,12 +198,17 @@ READ_CLUSTER = statement("metrics_queries/read_cluster", ClusterMetrics)
 READ_SHARDS = statement("metrics_queries/read_shards", ShardOwner)
 ESTIMATE_JOBS = statement("metrics_queries/estimate_jobs", JobEstimate)
 COUNT_JOBS = statement("metrics_queries/count_jobs", JobStateCount)
-COUNT_BAD = statement("metrics_queries/count_dead_letters", DeadLetterCount)
+COUNT_BAD = statement("metrics_queries/count_dead_letters", DeadLettersByState)
 COUNT_ENDED = statement("metrics_queries/count_ended", RecentRuns)
 COUNT_RUNNING = statement("metrics_queries/count_running", RowCount)
 COUNT_TENANT_JOBS = statement("metrics_queries/count_tenant_jobs", JobStateCount)
 COUNT_CONNECTIONS = statement("metrics_queries/count_connections", ConnectionCount)
 TABLE_SIZES = statement("metrics_queries/table_sizes", TableSize)
+READ_QUEUE_WORKERS = statement("metrics_queries/read_queue_workers", QueueWorkers)
+READ_DEMANDS = statement("metrics_queries/read_demands", QueueDemand)
+READ_QUEUE_DEMAND = statement("metrics_queries/read_queue_demand", QueueDemand)
+COUNT_INCIDENTS = statement("metrics_queries/count_incidents", OpenIncidentCount)
+READ_RELAYS = statement("metrics_queries/read_relays", RelayLag)
 
 
 def smallest_id_at(moment: datetime) -> UUID:
@@ -274,6 +310,42 @@ async def read_queues(conn: Connection) -> list[QueueBacklog]:
     return await READ_QUEUES.all(conn, most=WAITING_COUNT_MAX)
 
 
+async def read_queue_workers(conn: Connection, *, limit: int) -> list[QueueWorkers]:
+    """Return the live workers of each queue, the most used queues first."""
+    return await READ_QUEUE_WORKERS.all(conn, most=limit)
+
+
+async def read_demands(conn: Connection) -> list[QueueDemand]:
+    """Return the demand of all queues, the largest first."""
+    return await READ_DEMANDS.all(
+        conn,
+        horizon=DEMAND_HORIZON,
+        most=WAITING_COUNT_MAX,
+        most_per_shard=UPCOMING_PER_SHARD_MAX,
+    )
+
+
+async def read_queue_demand(
+    conn: Connection, *, queue_id: int, tenant_id: int | None
+) -> QueueDemand | None:
+    """Return the demand of one queue, of all tenants or of one."""
+    return await READ_QUEUE_DEMAND.one(
+        conn,
+        queue_id=queue_id,
+        tenant_id=tenant_id,
+        horizon=DEMAND_HORIZON,
+        most=WAITING_COUNT_MAX,
+    )
+
+
+async def count_open_incidents(conn: Connection) -> list[OpenIncidentCount]:
+    return await COUNT_INCIDENTS.all(conn)
+
+
+async def read_relay_lags(conn: Connection) -> list[RelayLag]:
+    return await READ_RELAYS.all(conn)
+
+
 async def read_cluster(conn: Connection) -> ClusterMetrics | None:
     return await READ_CLUSTER.one(conn)
 
@@ -306,13 +378,13 @@ async def count_tenant_jobs(conn: Connection, *, tenant_id: int) -> dict[JobStat
     return {row.state: row.number for row in rows}
 
 
-async def count_dead_letters(conn: Connection, *, since: datetime) -> list[DeadLetterCount]:
+async def count_dead_letters(conn: Connection, *, since: datetime) -> list[DeadLettersByState]:
     """Count dead letters that were due since a time."""
     return await COUNT_BAD.all(conn, from_id=smallest_id_at(since), most=WAITING_COUNT_MAX)
 
 
 async def read_recent(conn: Connection, *, since: datetime) -> list[RecentRuns]:
-    """Summarize the newest runs that ended since a time; the row of all states has no state."""
+    """Count the newest runs that ended since a time, by state."""
     return await COUNT_ENDED.all(
         conn, from_id=first_id_of_endings(since), since=since, most=SAMPLED_RUNS_MAX
     )

@@ -22,6 +22,7 @@ from typing import Any, Final, NamedTuple, cast
 import asyncpg
 
 from rota.core.errors import RotaError, StoreRefused, StoreUnavailable
+from rota.store.connection_usage import CONNECTION_REGISTRY, ConnectionTotals
 from rota.store.driver import Connection, Pool
 from rota.store.error_translation import translate_errors
 from rota.store.host_connection import HostConnection
@@ -205,9 +206,12 @@ async def open_pool(
             connection_class=HostConnection,
             **options,
         )
+    translating = TranslatingPool(pool, wait=access.connect_timeout + SILENCE_MARGIN)
+    CONNECTION_REGISTRY.add(translating)
     try:
-        yield TranslatingPool(pool, wait=access.connect_timeout + SILENCE_MARGIN)
+        yield translating
     finally:
+        CONNECTION_REGISTRY.remove(translating)
         pool.terminate()
 
 
@@ -224,6 +228,10 @@ class TranslatingPool:
     def __init__(self, pool: Any, *, wait: timedelta) -> None:
         self._pool = pool
         self._wait = wait.total_seconds()
+
+    def count_connections(self) -> ConnectionTotals:
+        idle = self._pool.get_idle_size()
+        return ConnectionTotals(self._pool.get_size() - idle, idle, self._pool.get_max_size())
 
     @asynccontextmanager
     async def acquire(self) -> AsyncIterator[Connection]:
@@ -327,11 +335,18 @@ class DedicatedConnection:
         self._access = access
         self._hot = hot
         self._conn: HostConnection | None = None
+        self._is_busy = False
+        CONNECTION_REGISTRY.add(self)
+
+    def count_connections(self) -> ConnectionTotals:
+        is_open, is_busy = self.is_open, self._is_busy
+        return ConnectionTotals(is_open and is_busy, is_open and not is_busy, 1)
 
     @asynccontextmanager
     async def acquire(self) -> AsyncIterator[Connection]:
         """Yield the connection, like a pool. A broken or interrupted connection is closed."""
         conn = await self._open()
+        self._is_busy = True
         try:
             yield cast("Connection", conn)
         except StoreUnavailable:
@@ -342,6 +357,8 @@ class DedicatedConnection:
             self._access.hosts.demote(conn.host)
             self.close()
             raise
+        finally:
+            self._is_busy = False
 
     @property
     def is_open(self) -> bool:

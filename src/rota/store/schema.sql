@@ -94,6 +94,135 @@ CREATE TYPE rota.when_queue_paused AS ENUM (
 
 
 
+-- Table alert_channels
+
+-- Channels that processes reported: names and health, never addresses.
+CREATE TABLE rota.alert_channels (
+    name text NOT NULL,
+    kind text NOT NULL,
+    -- Names of tenants that may use it; *: all.
+    tenants text[] NOT NULL,
+    -- Gets messages of expectations that name no route.
+    is_default boolean DEFAULT false NOT NULL,
+    -- Whether it gets messages about ended incidents.
+    recovery boolean DEFAULT true NOT NULL,
+    minimum_severity text DEFAULT 'info'::text NOT NULL,
+    -- Messages beyond this number are counted in a digest.
+    messages_per_hour integer DEFAULT 30 NOT NULL,
+    -- Further messages, reserved for severity page.
+    pages_per_hour integer DEFAULT 10 NOT NULL,
+    reported_at timestamp with time zone NOT NULL,
+    sent_times timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[] NOT NULL,
+    page_times timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[] NOT NULL,
+    digest_at timestamp with time zone,
+    last_sent_at timestamp with time zone,
+    failing_since timestamp with time zone,
+    -- Failed attempts since the last sent message.
+    failures integer DEFAULT 0 NOT NULL,
+    last_error text,
+    CONSTRAINT alert_channels_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+)
+WITH (fillfactor='70');
+ALTER TABLE ONLY rota.alert_channels
+    ADD CONSTRAINT alert_channels_pkey PRIMARY KEY (name);
+
+
+
+-- Table alert_groups
+
+-- Incidents of one tenant, route and expectation, which share messages.
+CREATE TABLE rota.alert_groups (
+    id uuid NOT NULL,
+    tenant_id integer NOT NULL,
+    route text NOT NULL,
+    expectation_id uuid NOT NULL,
+    expectation_name text NOT NULL,
+    -- Whether a message says that incidents ended.
+    recovery boolean DEFAULT true NOT NULL,
+    episode integer DEFAULT 0 NOT NULL,
+    -- When the current episode began; null: the group has no open incident.
+    began_at timestamp with time zone,
+    last_message_at timestamp with time zone,
+    -- Number of messages of the current episode.
+    messages integer DEFAULT 0 NOT NULL,
+    -- Per step of the route: when it got its first and its last message.
+    steps jsonb DEFAULT '[]'::jsonb NOT NULL,
+    -- When a process must look at the group; null: nothing to send.
+    next_at timestamp with time zone,
+    changed_at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='70');
+ALTER TABLE ONLY rota.alert_groups
+    ADD CONSTRAINT alert_groups_pkey PRIMARY KEY (id);
+
+CREATE INDEX alert_groups_changed ON rota.alert_groups USING btree (changed_at) WHERE (next_at IS NULL);
+
+CREATE INDEX alert_groups_next ON rota.alert_groups USING btree (next_at) WHERE (next_at IS NOT NULL);
+
+
+
+-- Table alert_routes
+
+-- Routes: which channels get the messages of an incident, and after which time.
+CREATE TABLE rota.alert_routes (
+    tenant_id integer NOT NULL,
+    name text NOT NULL,
+    -- The steps in order: channels, delay, repetition, least severity.
+    steps jsonb NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    -- The project whose rota.yaml declares the route; null if the API created it.
+    project text,
+    created_at timestamp with time zone DEFAULT rota.now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT rota.now() NOT NULL,
+    CONSTRAINT alert_routes_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+);
+ALTER TABLE ONLY rota.alert_routes
+    ADD CONSTRAINT alert_routes_pkey PRIMARY KEY (tenant_id, name);
+
+
+
+-- Table alert_states
+
+-- Per expectation and subject: whether the expectation is violated, and which incident says so.
+CREATE TABLE rota.alert_states (
+    tenant_id integer NOT NULL,
+    expectation_id uuid NOT NULL,
+    -- Kind and id of the subject: job:<hex id>.
+    subject_key text NOT NULL,
+    -- idle: met. pending: violated, not yet for long enough. firing: part of an open incident.
+    state text DEFAULT 'idle'::text NOT NULL,
+    -- When the state began.
+    since timestamp with time zone NOT NULL,
+    job_id uuid,
+    run_id uuid,
+    incident_id uuid,
+    -- How many times the violation opened an incident.
+    opened integer DEFAULT 0 NOT NULL,
+    -- How many times in a row the expectation was met since the last violation.
+    met_in_row smallint DEFAULT 0 NOT NULL,
+    -- When incidents opened and ended within the last hour; many mean flapping.
+    changes timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[] NOT NULL,
+    is_flapping boolean DEFAULT false NOT NULL,
+    -- While flapping: whether the expectation was met at the last evaluation.
+    is_met boolean DEFAULT false NOT NULL,
+    next_at timestamp with time zone,
+    -- The last violation: title, facts, policy, subject.
+    finding jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT alert_states_state_check CHECK ((state = ANY (ARRAY['idle'::text, 'pending'::text, 'firing'::text]))),
+    CONSTRAINT alert_states_subject_key_check CHECK ((length(subject_key) <= 600))
+)
+WITH (fillfactor='70');
+ALTER TABLE ONLY rota.alert_states
+    ADD CONSTRAINT alert_states_pkey PRIMARY KEY (expectation_id, subject_key);
+
+CREATE INDEX alert_states_incident ON rota.alert_states USING btree (incident_id) WHERE (incident_id IS NOT NULL);
+
+CREATE INDEX alert_states_next ON rota.alert_states USING btree (next_at) WHERE (next_at IS NOT NULL);
+
+CREATE INDEX alert_states_run ON rota.alert_states USING btree (run_id) WHERE ((state = 'firing'::text) AND (run_id IS NOT NULL));
+
+
+
 -- Table api_keys
 
 -- API keys. Only the SHA-256 digest of a key is stored; a key is 256 random bits, so a fast hash is
@@ -455,6 +584,36 @@ CREATE INDEX events_tenant ON ONLY rota.events USING btree (tenant_id, id);
 
 
 
+-- Table expectations
+
+-- Rules: one condition for all jobs, steps, tasks or queues of a tenant that a selector matches.
+CREATE TABLE rota.expectations (
+    id uuid NOT NULL,
+    tenant_id integer NOT NULL,
+    name text NOT NULL,
+    -- Which subjects the rule applies to: patterns of job, step, task and queue, and labels.
+    selector jsonb NOT NULL,
+    -- The condition, an object with one field.
+    condition jsonb NOT NULL,
+    -- How violations are reported: to, severity, for, clear, recovery.
+    policy jsonb NOT NULL,
+    is_enabled boolean DEFAULT true NOT NULL,
+    -- Rises with every edit; an edit that names an older one is refused.
+    version integer DEFAULT 1 NOT NULL,
+    -- The project whose rota.yaml declares the rule; null if the API created it.
+    project text,
+    created_at timestamp with time zone DEFAULT rota.now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT rota.now() NOT NULL,
+    CONSTRAINT expectations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+);
+ALTER TABLE ONLY rota.expectations
+    ADD CONSTRAINT expectations_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY rota.expectations
+    ADD CONSTRAINT expectations_tenant_id_name_key UNIQUE (tenant_id, name);
+
+
+
 -- Table gates
 
 -- Limits: concurrency, rate, or strict order. No counters that could leak: a claim locks the gate
@@ -701,6 +860,107 @@ CREATE INDEX idempotency_age ON rota.idempotency USING btree (created_at);
 
 
 
+-- Table incident_events
+
+-- The thread of each incident: opened, updated, acknowledged, note, silenced, resolved. Only ever
+-- added to. The event relay reads it.
+CREATE TABLE rota.incident_events (
+    id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    incident_id uuid NOT NULL,
+    at timestamp with time zone DEFAULT rota.now() NOT NULL,
+    type text NOT NULL,
+    -- Name of the key or person; null: Rota itself.
+    by text,
+    text text,
+    -- The fields of the incident at that time.
+    details jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT incident_events_type_check CHECK (((length(type) >= 1) AND (length(type) <= 50)))
+);
+ALTER TABLE rota.incident_events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME rota.incident_events_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+ALTER TABLE ONLY rota.incident_events
+    ADD CONSTRAINT incident_events_pkey PRIMARY KEY (id);
+
+CREATE INDEX incident_events_at ON rota.incident_events USING btree (at, id);
+
+CREATE INDEX incident_events_incident ON rota.incident_events USING btree (incident_id, id);
+
+
+
+-- Table incidents
+
+-- What is or was wrong: violated expectations of one subject, from the first to the last finding.
+CREATE TABLE rota.incidents (
+    id uuid NOT NULL,
+    -- 0: the installation itself.
+    tenant_id integer NOT NULL,
+    state text NOT NULL,
+    severity text NOT NULL,
+    title text NOT NULL,
+    condition text NOT NULL,
+    -- The worst of the violated expectations.
+    expectation_id uuid NOT NULL,
+    expectation_name text NOT NULL,
+    subject_kind text NOT NULL,
+    subject_id text NOT NULL,
+    subject_name text NOT NULL,
+    job_id uuid,
+    queue text,
+    task text,
+    labels jsonb DEFAULT '{}'::jsonb NOT NULL,
+    run_id uuid,
+    facts jsonb DEFAULT '{}'::jsonb NOT NULL,
+    -- How many bad runs the incident stands for.
+    count bigint DEFAULT 1 NOT NULL,
+    opened_at timestamp with time zone NOT NULL,
+    last_seen_at timestamp with time zone NOT NULL,
+    acknowledged_at timestamp with time zone,
+    acknowledged_by text,
+    resolved_at timestamp with time zone,
+    resolved_by text,
+    -- Why the incident ended.
+    resolution text,
+    is_flapping boolean DEFAULT false NOT NULL,
+    -- Code of the cause that explains the incident; while set, no message names it.
+    inhibited_by text,
+    silence_id uuid,
+    -- Until when a silence holds messages back; the incident stays visible.
+    silenced_until timestamp with time zone,
+    group_id uuid NOT NULL,
+    -- When a message first named or counted it.
+    announced_at timestamp with time zone,
+    announced_severity text,
+    announced_flapping boolean DEFAULT false NOT NULL,
+    announced_end boolean DEFAULT false NOT NULL,
+    CONSTRAINT incidents_severity_check CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'page'::text]))),
+    CONSTRAINT incidents_state_check CHECK ((state = ANY (ARRAY['open'::text, 'acknowledged'::text, 'resolved'::text])))
+)
+WITH (fillfactor='70');
+ALTER TABLE ONLY rota.incidents
+    ADD CONSTRAINT incidents_pkey PRIMARY KEY (id);
+
+CREATE INDEX incidents_group ON rota.incidents USING btree (group_id) WHERE ((state <> 'resolved'::text) OR ((announced_at IS NOT NULL) AND (NOT announced_end)));
+
+CREATE INDEX incidents_job ON rota.incidents USING btree (job_id, opened_at DESC) WHERE (job_id IS NOT NULL);
+
+CREATE INDEX incidents_open ON rota.incidents USING btree (tenant_id, opened_at DESC, id DESC) WHERE (state <> 'resolved'::text);
+
+CREATE INDEX incidents_open_job ON rota.incidents USING btree (job_id) WHERE ((state <> 'resolved'::text) AND (job_id IS NOT NULL));
+
+CREATE INDEX incidents_recent ON rota.incidents USING btree (tenant_id, opened_at DESC, id DESC);
+
+CREATE INDEX incidents_resolved ON rota.incidents USING btree (resolved_at) WHERE (state = 'resolved'::text);
+
+
+
 -- Table job_versions
 
 -- Definitions that an edit replaced, so that every run can show what it ran with. A trigger on jobs
@@ -766,6 +1026,10 @@ CREATE TABLE rota.jobs (
     -- `version` at the last change of the definition.
     defined_since integer,
     description text,
+    -- Conditions that the runs of the job must meet, as a document of contract/expectations.py.
+    expect jsonb,
+    -- How violations of `expect` are reported: route, severity, how long a violation must last.
+    alert jsonb,
     CONSTRAINT jobs_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT jobs_priority_check CHECK (((priority >= 0) AND (priority <= 9))),
     CONSTRAINT jobs_version_check CHECK ((version > 0))
@@ -774,6 +1038,8 @@ ALTER TABLE ONLY rota.jobs
     ADD CONSTRAINT jobs_pkey PRIMARY KEY (id);
 
 CREATE INDEX jobs_changed ON rota.jobs USING brin (updated_at) WITH (pages_per_range='64');
+
+CREATE INDEX jobs_expecting ON rota.jobs USING btree (tenant_id, id) WHERE (((expect IS NOT NULL) OR (alert IS NOT NULL)) AND (state <> 'deleted'::rota.job_state));
 
 CREATE INDEX jobs_listing ON rota.jobs USING btree (tenant_id, created_at, id);
 
@@ -958,6 +1224,145 @@ ALTER TABLE ONLY rota.migrations
 
 
 
+-- Table named_leases
+
+-- Services of which one process runs at a time, and which process holds each by lease.
+CREATE TABLE rota.named_leases (
+    name text NOT NULL,
+    owner uuid NOT NULL,
+    -- Name of the holding process, for people.
+    holder text NOT NULL,
+    -- Rises when the owner changes; a holder with an older epoch writes nothing.
+    epoch bigint DEFAULT 1 NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT named_leases_holder_check CHECK (((length(holder) >= 1) AND (length(holder) <= 200))),
+    CONSTRAINT named_leases_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+)
+WITH (fillfactor='50');
+ALTER TABLE ONLY rota.named_leases
+    ADD CONSTRAINT named_leases_pkey PRIMARY KEY (name);
+
+
+
+-- Table notifications
+
+-- Messages about incidents: exactly one row per message and channel, whatever number of processes
+-- plans it. The id is derived, and receivers get it as an idempotency key.
+CREATE TABLE rota.notifications (
+    id uuid NOT NULL,
+    tenant_id integer NOT NULL,
+    group_id uuid,
+    episode integer DEFAULT 0 NOT NULL,
+    channel text NOT NULL,
+    kind text NOT NULL,
+    severity text NOT NULL,
+    -- sending: a process sends it until lease_until. digested: a digest counts it instead.
+    -- suppressed: not sent, and error says why.
+    state text DEFAULT 'pending'::text NOT NULL,
+    -- Equal for all messages of one episode of a group.
+    dedup_key text NOT NULL,
+    -- The message without secrets: title and items.
+    content jsonb NOT NULL,
+    incident_ids uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    incident_count integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    next_at timestamp with time zone,
+    lease_until timestamp with time zone,
+    -- Number of attempts; a sender with an older number records nothing.
+    attempts integer DEFAULT 0 NOT NULL,
+    sent_at timestamp with time zone,
+    error text,
+    digest_id uuid,
+    CONSTRAINT notifications_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'sending'::text, 'sent'::text, 'failed'::text, 'suppressed'::text, 'digested'::text])))
+)
+WITH (fillfactor='70');
+ALTER TABLE ONLY rota.notifications
+    ADD CONSTRAINT notifications_pkey PRIMARY KEY (id);
+
+CREATE INDEX notifications_created ON rota.notifications USING btree (created_at);
+
+CREATE INDEX notifications_group ON rota.notifications USING btree (group_id, episode);
+
+CREATE INDEX notifications_recent ON rota.notifications USING btree (tenant_id, created_at DESC, id DESC);
+
+CREATE INDEX notifications_thread ON rota.notifications USING btree (channel, dedup_key);
+
+CREATE INDEX notifications_waiting ON rota.notifications USING btree (channel, next_at) WHERE (state = ANY (ARRAY['pending'::text, 'sending'::text]));
+
+
+
+-- Table ping_runs
+
+-- External runs of pings that have begun and not ended yet, by the run id that the sender chose.
+CREATE TABLE rota.ping_runs (
+    ping_id uuid NOT NULL,
+    -- The `rid` of the request; empty without one.
+    rid text NOT NULL,
+    tenant_id integer NOT NULL,
+    run_id uuid NOT NULL,
+    session_id uuid NOT NULL,
+    began_at timestamp with time zone NOT NULL,
+    CONSTRAINT ping_runs_rid_check CHECK ((length(rid) <= 64))
+);
+ALTER TABLE ONLY rota.ping_runs
+    ADD CONSTRAINT ping_runs_pkey PRIMARY KEY (ping_id, rid);
+
+ALTER TABLE ONLY rota.ping_runs
+    ADD CONSTRAINT ping_runs_ping_id_fkey FOREIGN KEY (ping_id) REFERENCES rota.pings(id) ON DELETE CASCADE;
+
+
+
+-- Table pings
+
+-- Ping URLs: work outside of Rota reports to them when it begins, succeeds or fails.
+CREATE TABLE rota.pings (
+    id uuid NOT NULL,
+    tenant_id integer NOT NULL,
+    name text NOT NULL,
+    -- SHA-256 of the token in the URL.
+    digest bytea NOT NULL,
+    -- The first characters of the token, shown in lists so that people can tell URLs apart.
+    handle text NOT NULL,
+    -- When a success is expected: a schedule document.
+    schedule jsonb NOT NULL,
+    -- How long a success may be late, and how long the work may take once it has begun.
+    grace interval NOT NULL,
+    -- How incidents of the ping are reported.
+    policy jsonb DEFAULT '{}'::jsonb NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone DEFAULT rota.now() NOT NULL,
+    pinged_at timestamp with time zone,
+    succeeded_at timestamp with time zone,
+    failed_at timestamp with time zone,
+    -- Start of the work that has not ended yet.
+    began_at timestamp with time zone,
+    -- When a missing success becomes an incident.
+    overdue_at timestamp with time zone,
+    -- When a scheduler looks at the ping. Null: no need.
+    check_at timestamp with time zone,
+    -- Whether the last check found a violation.
+    is_down boolean DEFAULT false NOT NULL,
+    CONSTRAINT pings_digest_check CHECK ((length(digest) = 32)),
+    CONSTRAINT pings_handle_check CHECK ((length(handle) = 8)),
+    CONSTRAINT pings_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+)
+WITH (fillfactor='70');
+ALTER TABLE ONLY rota.pings
+    ADD CONSTRAINT pings_digest_key UNIQUE (digest);
+
+ALTER TABLE ONLY rota.pings
+    ADD CONSTRAINT pings_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY rota.pings
+    ADD CONSTRAINT pings_tenant_id_name_key UNIQUE (tenant_id, name);
+
+CREATE INDEX pings_due ON rota.pings USING btree (check_at) WHERE (check_at IS NOT NULL);
+
+ALTER TABLE ONLY rota.pings
+    ADD CONSTRAINT pings_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES rota.tenants(id) ON DELETE CASCADE;
+
+
+
 -- Table policies
 
 -- Policies (retries, timeouts, …), shared by all rows that use the same one. A row never changes.
@@ -1018,6 +1423,32 @@ ALTER TABLE ONLY rota.queues
     ADD CONSTRAINT queues_pkey PRIMARY KEY (id);
 
 CREATE INDEX queues_paused ON rota.queues USING btree (id) WHERE (paused_at IS NOT NULL);
+
+
+
+-- Table relays
+
+-- How far the event relay and each sink have read the rows that became events.
+CREATE TABLE rota.relays (
+    name text NOT NULL,
+    -- System identifier and timeline of the server that wrote the position. If they change, the
+    -- reader goes back ten minutes.
+    server text NOT NULL,
+    -- Every row with an earlier time was handed over, or can no longer be committed.
+    since timestamp with time zone NOT NULL,
+    -- Every row that was committed before this time was handed over. The lag is rota.now() minus
+    -- this.
+    complete_until timestamp with time zone NOT NULL,
+    -- Rises with every move; a move names the number it expects.
+    moves bigint DEFAULT 0 NOT NULL,
+    -- How many events were handed over so far.
+    events bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT relays_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+    CONSTRAINT relays_server_check CHECK (((length(server) >= 1) AND (length(server) <= 200)))
+)
+WITH (fillfactor='50');
+ALTER TABLE ONLY rota.relays
+    ADD CONSTRAINT relays_pkey PRIMARY KEY (name);
 
 
 
@@ -1267,6 +1698,10 @@ CREATE TABLE rota.sessions (
     -- Tenants whose runs a worker takes: {"tenants": [names], "queues": {queue id: [names]}}; `*`
     -- is every tenant.
     serves jsonb,
+    -- URL of the observability listener. Null: the listener is off.
+    observe_url text,
+    -- Version of Rota that the process runs. Null: an earlier release that stored none.
+    version text,
     CONSTRAINT sessions_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT sessions_slots_check CHECK ((slots >= 0))
 )
@@ -1291,6 +1726,34 @@ CREATE TABLE rota.shards (
 WITH (fillfactor='50');
 ALTER TABLE ONLY rota.shards
     ADD CONSTRAINT shards_pkey PRIMARY KEY (id);
+
+
+
+-- Table silences
+
+-- Times in which messages about matching incidents are held back; checks go on.
+CREATE TABLE rota.silences (
+    id uuid NOT NULL,
+    tenant_id integer NOT NULL,
+    -- Job, step, task, queue and labels that must match.
+    match jsonb NOT NULL,
+    starts_at timestamp with time zone NOT NULL,
+    ends_at timestamp with time zone NOT NULL,
+    -- If set, the silence holds only on the days of this calendar.
+    calendar text,
+    reason text NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT rota.now() NOT NULL,
+    ended_by text,
+    CONSTRAINT silences_check CHECK ((ends_at >= starts_at)),
+    CONSTRAINT silences_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 1000)))
+);
+ALTER TABLE ONLY rota.silences
+    ADD CONSTRAINT silences_pkey PRIMARY KEY (id);
+
+CREATE INDEX silences_end ON rota.silences USING btree (ends_at);
+
+CREATE INDEX silences_tenant ON rota.silences USING btree (tenant_id, ends_at);
 
 
 
@@ -1485,6 +1948,190 @@ ALTER TABLE ONLY rota.unique_keys
     ADD CONSTRAINT unique_keys_pkey PRIMARY KEY (tenant_id, digest);
 
 CREATE INDEX unique_keys_age ON rota.unique_keys USING btree (held_until);
+
+
+
+-- Table watches
+
+-- What evaluations remember: the next check of each clock condition, and subjects that are not
+-- healthy.
+CREATE TABLE rota.watches (
+    expectation_id uuid NOT NULL,
+    -- Kind and id of the subject: job:<hex id>.
+    subject_key text NOT NULL,
+    tenant_id integer NOT NULL,
+    job_id uuid,
+    -- Code of the condition, such as finish_by.
+    condition text NOT NULL,
+    -- The expectation as of the last change of rule or job: name, condition, policy; and the name
+    -- of the subject.
+    definition jsonb NOT NULL,
+    -- ok: met. pending: something is bad, not enough for a violation. firing: violated. unknown:
+    -- lateness cannot be judged, because the relay or the schedulers are behind.
+    state text DEFAULT 'ok'::text NOT NULL,
+    -- When the state began.
+    since timestamp with time zone NOT NULL,
+    -- When a scheduler checks; null: the watch rests, or waits for the end of a run.
+    next_check_at timestamp with time zone,
+    -- The next tick to check.
+    tick_at timestamp with time zone,
+    -- When the run of that tick is due, after jitter.
+    due_at timestamp with time zone,
+    -- The last violated tick; its run may still start or succeed, which meets the expectation.
+    late_tick_at timestamp with time zone,
+    -- The run that the last violation is about.
+    run_id uuid,
+    -- How many bad results there were in a row.
+    streak integer DEFAULT 0 NOT NULL,
+    -- How many times in a row the expectation was met since the last violation.
+    met_in_row smallint DEFAULT 0 NOT NULL,
+    -- Since when the subject is watched without a pause.
+    watched_since timestamp with time zone NOT NULL,
+    -- Version of the job for which tick and next check were computed.
+    job_version integer,
+    -- What else a condition needs, by condition.
+    evidence jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT watches_condition_check CHECK (((length(condition) >= 1) AND (length(condition) <= 50))),
+    CONSTRAINT watches_state_check CHECK ((state = ANY (ARRAY['ok'::text, 'pending'::text, 'firing'::text, 'unknown'::text]))),
+    CONSTRAINT watches_subject_key_check CHECK ((length(subject_key) <= 600))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='2000');
+ALTER TABLE ONLY rota.watches
+    ADD CONSTRAINT watches_pkey PRIMARY KEY (expectation_id, subject_key);
+
+CREATE INDEX watches_due ON rota.watches USING btree (next_check_at) WHERE (next_check_at IS NOT NULL);
+
+CREATE INDEX watches_job ON rota.watches USING btree (job_id) WHERE (job_id IS NOT NULL);
+
+CREATE INDEX watches_unhealthy ON rota.watches USING btree (tenant_id) WHERE (state <> 'ok'::text);
+
+
+
+-- Table webhook_deliveries
+
+-- One event for one endpoint: its state and its attempts. Kept for 14 days.
+CREATE TABLE rota.webhook_deliveries (
+    -- Derived from endpoint and event.
+    id uuid NOT NULL,
+    tenant_id integer NOT NULL,
+    endpoint_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    -- A pending delivery of a disabled endpoint is held: it waits until the endpoint is enabled.
+    state text DEFAULT 'pending'::text NOT NULL,
+    -- Number of the newest attempt; an older attempt cannot record its result.
+    attempts integer DEFAULT 0 NOT NULL,
+    -- Position on the retry schedule; starts at 0 again when the delivery is replayed.
+    retries smallint DEFAULT 0 NOT NULL,
+    next_attempt_at timestamp with time zone DEFAULT rota.now() NOT NULL,
+    -- An attempt is in flight until then at the latest; null if none is.
+    leased_until timestamp with time zone,
+    -- The sender that holds the lease.
+    leased_by uuid,
+    created_at timestamp with time zone DEFAULT rota.now() NOT NULL,
+    finished_at timestamp with time zone,
+    -- HTTP status of the last attempt, if any.
+    status smallint,
+    error text,
+    -- Beginning of the response body of the last attempt.
+    response text,
+    -- The last attempts: time, status, error and duration in milliseconds.
+    history jsonb DEFAULT '[]'::jsonb NOT NULL,
+    CONSTRAINT webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'dropped'::text])))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='2000');
+ALTER TABLE ONLY rota.webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_endpoint_id_event_id_key UNIQUE (endpoint_id, event_id);
+
+ALTER TABLE ONLY rota.webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id);
+
+CREATE INDEX webhook_deliveries_created ON rota.webhook_deliveries USING btree (created_at);
+
+CREATE INDEX webhook_deliveries_due ON rota.webhook_deliveries USING btree (endpoint_id, next_attempt_at) WHERE (state = 'pending'::text);
+
+CREATE INDEX webhook_deliveries_leased ON rota.webhook_deliveries USING btree (endpoint_id, leased_until) WHERE (leased_until IS NOT NULL);
+
+
+
+-- Table webhook_endpoints
+
+-- URLs that get events as signed requests, with their subscription and health.
+CREATE TABLE rota.webhook_endpoints (
+    id uuid NOT NULL,
+    tenant_id integer NOT NULL,
+    name text NOT NULL,
+    url text NOT NULL,
+    -- Event types or patterns such as run.*; an event must match one of them.
+    events text[] NOT NULL,
+    -- Conditions that events must meet: job, task, queue, labels, severity.
+    filter jsonb DEFAULT '{}'::jsonb NOT NULL,
+    -- Fields that are sent in addition: payload, result.
+    include text[] DEFAULT '{}'::text[] NOT NULL,
+    format text DEFAULT 'standard'::text NOT NULL,
+    allow_http boolean DEFAULT false NOT NULL,
+    state text DEFAULT 'enabled'::text NOT NULL,
+    -- Who disabled it: a user (manual), a response 410 (gone), or Rota after days of failures.
+    disabled_reason text,
+    disabled_at timestamp with time zone,
+    -- Rises with every change by a user, for If-Match.
+    version integer DEFAULT 1 NOT NULL,
+    secret_version integer DEFAULT 1 NOT NULL,
+    key_id text NOT NULL,
+    -- The signing secret, encrypted with the master key `key_id`.
+    ciphertext bytea NOT NULL,
+    -- The previous secret, which signs as well until `former_until`.
+    former bytea,
+    former_until timestamp with time zone,
+    -- Deliveries in flight at a time. Halves when the endpoint is overloaded, recovers by one.
+    concurrency smallint DEFAULT 10 NOT NULL,
+    -- Failed attempts since the last success.
+    failures integer DEFAULT 0 NOT NULL,
+    -- First failed attempt since the last success; null while the endpoint works.
+    failing_since timestamp with time zone,
+    -- While the endpoint is failing, when the next single attempt may be sent.
+    probe_at timestamp with time zone,
+    -- Last success, updated at most once a minute while the endpoint works.
+    last_success_at timestamp with time zone,
+    last_failure_at timestamp with time zone,
+    last_error text,
+    created_at timestamp with time zone DEFAULT rota.now() NOT NULL,
+    created_by text NOT NULL,
+    updated_at timestamp with time zone DEFAULT rota.now() NOT NULL,
+    CONSTRAINT webhook_endpoints_concurrency_check CHECK (((concurrency >= 1) AND (concurrency <= 100))),
+    CONSTRAINT webhook_endpoints_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['manual'::text, 'gone'::text, 'failing'::text]))),
+    CONSTRAINT webhook_endpoints_format_check CHECK ((format = ANY (ARRAY['standard'::text, 'cloudevents'::text]))),
+    CONSTRAINT webhook_endpoints_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+    CONSTRAINT webhook_endpoints_state_check CHECK ((state = ANY (ARRAY['enabled'::text, 'disabled'::text]))),
+    CONSTRAINT webhook_endpoints_url_check CHECK (((length(url) >= 1) AND (length(url) <= 4000)))
+)
+WITH (fillfactor='70');
+ALTER TABLE ONLY rota.webhook_endpoints
+    ADD CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY rota.webhook_endpoints
+    ADD CONSTRAINT webhook_endpoints_tenant_id_name_key UNIQUE (tenant_id, name);
+
+
+
+-- Table webhook_events
+
+-- Events that at least one webhook endpoint gets; each body is stored once.
+CREATE TABLE rota.webhook_events (
+    -- Derived from the row that the event describes; it is the webhook-id of every request.
+    id uuid NOT NULL,
+    tenant_id integer NOT NULL,
+    type text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    subject text,
+    data jsonb NOT NULL,
+    -- Payload and result of the run, only if an endpoint includes them.
+    extras jsonb,
+    created_at timestamp with time zone DEFAULT rota.now() NOT NULL
+);
+ALTER TABLE ONLY rota.webhook_events
+    ADD CONSTRAINT webhook_events_pkey PRIMARY KEY (id);
+
+CREATE INDEX webhook_events_created ON rota.webhook_events USING btree (created_at);
 
 
 
@@ -1948,7 +2595,7 @@ begin
                 whose := 'rota.is_visible_run(run_id)';
                 execute format('grant select, insert on %s to rota_api', walled.name);
                 if walled.relname = 'attempts' then
-                    -- Who let a run go again is signed there.
+                    -- Who requeued a run is signed there.
                     grant update (reason) on rota.attempts to rota_api;
                 end if;
             when walled.relname = 'audit' then
@@ -1993,6 +2640,19 @@ begin
         where polrelid = 'rota.gates'::regclass and polname = 'queue_gates'
     ) then
         create policy queue_gates on rota.gates for select to rota_api using (tenant_id = 0);
+    end if;
+    -- A tenant sees the channels that it may use.
+    grant select on rota.alert_channels to rota_api;
+    alter table rota.alert_channels enable row level security;
+    if not exists (
+        select 1 from pg_policy
+        where polrelid = 'rota.alert_channels'::regclass and polname = 'channel_tenants'
+    ) then
+        execute
+            'create policy channel_tenants on rota.alert_channels for select to rota_api using ('
+            || $$'*' = any(tenants) or exists ($$
+            || $$select 1 from rota.tenants as t where t.name = any(tenants) and t.id $$
+            || ours || '))';
     end if;
 end
 $_$;

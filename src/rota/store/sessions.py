@@ -69,6 +69,9 @@ class NewSession:
     slots: int = 0
     # JSON of `ServedTenants.to_plain`; null for processes other than workers.
     serves: str | None = None
+    # Where its observability listener answers; null if it is off.
+    observe_url: str | None = None
+    version: str | None = None
 
 
 OPEN = statement("sessions/open", OpenedSession)
@@ -90,6 +93,8 @@ async def open_session(conn: Connection, new: NewSession, *, ttl: timedelta) -> 
         kinds=new.kinds,
         slots=new.slots,
         serves=new.serves,
+        observe_url=new.observe_url,
+        version=new.version,
         ttl=ttl,
     )
 

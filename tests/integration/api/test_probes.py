@@ -13,8 +13,9 @@ from tests.support.raw_http import HALF_HEAD, Dial, request, status_of
 from tests.support.serving import Served, serving
 from tests.support.shop import until
 
+from rota.config.observe import ObserveSettings
 from rota.core.errors import InvalidSetting
-from rota.runtime import health
+from rota.runtime import observe_listener
 
 PATIENCE_S = 20.0
 
@@ -29,24 +30,35 @@ def probe(url: str) -> int:
 
 
 async def test_probes_are_answered_on_a_port_of_their_own(api: Served) -> None:
-    assert api.health_url is not None
-    assert api.health_url != api.url
+    assert api.observe_url is not None
+    assert api.observe_url != api.url
 
     statuses = [
-        await asyncio.to_thread(probe, f"{api.health_url}{path}")
+        await asyncio.to_thread(probe, f"{api.observe_url}{path}")
         for path in ("/livez", "/healthz", "/readyz?verbose", "/v1/jobs")
     ]
 
     assert statuses == [200, 200, 200, 404]
 
 
+async def test_other_methods_are_refused(api: Served, dial: Dial) -> None:
+    assert api.observe_url is not None
+    conn = await dial(api.observe_url)
+    await conn.send(b"POST /metrics HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n")
+
+    assert status_of(await conn.read_to_end()) == 405
+
+
 async def test_probes_are_answered_while_the_event_loop_is_blocked(api: Served) -> None:
     with ThreadPoolExecutor() as pool:
-        asked = [pool.submit(probe, f"{api.health_url}{path}") for path in ("/livez", "/readyz")]
-        # Waits in the loop's own thread: the API answers nothing until both are answered.
+        asked = [
+            pool.submit(probe, f"{api.observe_url}{path}")
+            for path in ("/livez", "/readyz", "/metrics")
+        ]
+        # Waits in the loop's own thread: the API answers nothing until all are answered.
         statuses = [each.result(timeout=PATIENCE_S) for each in asked]
 
-    assert statuses == [200, 200]
+    assert statuses == [200, 200, 200]
 
 
 async def test_probes_are_answered_while_all_connections_are_half_open(
@@ -56,7 +68,7 @@ async def test_probes_are_answered_while_all_connections_are_half_open(
     async with serving(database, tmp_path, **limits) as api:
         await dial.many(api.url, 200, HALF_HEAD)
 
-        assert await asyncio.to_thread(probe, f"{api.health_url}/readyz") == 200
+        assert await asyncio.to_thread(probe, f"{api.observe_url}/readyz") == 200
         assert await asyncio.to_thread(probe, f"{api.url}/readyz") == 200
 
 
@@ -66,7 +78,7 @@ async def test_a_process_that_stops_is_not_ready(api: Served) -> None:
 
     async def is_not_ready() -> bool:
         try:
-            return await asyncio.to_thread(probe, f"{api.health_url}/readyz") == 503
+            return await asyncio.to_thread(probe, f"{api.observe_url}/readyz") == 503
         except OSError:
             return True
 
@@ -77,13 +89,13 @@ async def test_a_process_that_stops_is_not_ready(api: Served) -> None:
 async def test_half_a_probe_is_closed_and_many_give_way(
     api: Served, dial: Dial, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(health, "PROBE_TIMEOUT_S", 0.2)
-    monkeypatch.setattr(health, "PROBE_CONNECTIONS_MAX", 5)
-    assert api.health_url is not None
-    half = await dial.many(api.health_url, 20, b"GET /livez")
-    whole = await dial(api.health_url)
+    monkeypatch.setattr(observe_listener, "PROBE_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(observe_listener, "PROBE_CONNECTIONS_MAX", 5)
+    assert api.observe_url is not None
+    half = await dial.many(api.observe_url, 20, b"GET /livez")
+    whole = await dial(api.observe_url)
     await whole.send(request("/livez"))
-    large = await dial(api.health_url)
+    large = await dial(api.observe_url)
     await large.send(b"GET /livez HTTP/1.1\r\nX-Filler: ".ljust(10_000, b"y"))
 
     assert status_of(await whole.read_to_end()) == 200
@@ -98,9 +110,9 @@ async def test_several_processes_find_each_a_port_and_one_can_do_without(
     async with (
         serving(database, tmp_path / "a") as first,
         serving(database, tmp_path / "a") as second,
-        serving(database, tmp_path / "a", health_listen="off") as third,
+        serving(database, tmp_path / "a", observe=ObserveSettings(listen="off")) as third,
     ):
-        urls = [first.health_url, second.health_url, third.health_url]
+        urls = [first.observe_url, second.observe_url, third.observe_url]
 
     assert len({url for url in urls if url is not None}) == 2
     assert urls[2] is None
@@ -109,13 +121,13 @@ async def test_several_processes_find_each_a_port_and_one_can_do_without(
 async def test_a_port_that_was_asked_for_is_taken_or_refused(database: str, tmp_path: Path) -> None:
     (port,) = find_free_ports(1)
     listen = f"127.0.0.1:{port}"
-    async with serving(database, tmp_path, health_listen=listen) as api:
-        assert api.health_url == f"http://{listen}"
-        with pytest.raises(InvalidSetting, match=r'health_listen.*"auto"'):
-            async with serving(database, tmp_path, health_listen=listen):
+    async with serving(database, tmp_path, observe=ObserveSettings(listen=listen)) as api:
+        assert api.observe_url == f"http://{listen}"
+        with pytest.raises(InvalidSetting, match=r'observe.listen.*already in use.*"auto"'):
+            async with serving(database, tmp_path, observe=ObserveSettings(listen=listen)):
                 pass
     with pytest.raises(InvalidSetting, match=r"0\.0\.0\.0:7071"):
-        async with serving(database, tmp_path, health_listen="7071"):
+        async with serving(database, tmp_path, observe=ObserveSettings(listen="7071")):
             pass
 
 

@@ -33,6 +33,7 @@ def test_every_default_is_accepted_when_it_is_written_out(field, tmp_path: Path)
         files = {"api.tls_certificate", "api.tls_key", "api.master_key", "database.binaries"}
         files |= {"executors.data_folder", "executors.etl_folder"}
         others = {"database.url", "executors.shell_user", "traces.endpoint"}
+        others |= {"heartbeat.url", "alerts.public_url"}
         assert field.path in others | files
         return
     file = tmp_path / "rota.toml"

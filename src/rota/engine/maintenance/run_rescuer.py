@@ -15,7 +15,7 @@ from typing import Final
 from rota.core.errors import StoreFailed
 from rota.core.lease import DatabaseObservation, ObservedSpan
 from rota.core.log_events import Emit, RescueFailed, RunsExpired, RunsReclaimed, WorkersExpired
-from rota.core.states import FINAL_STATES
+from rota.core.states import FINAL_STATES, RunState
 from rota.store import live_runs, sessions
 from rota.store.driver import ConnectionSource
 from rota.store.live_runs import RunMove
@@ -46,8 +46,16 @@ class RunRescuer:
         if expired:
             self.emit(WorkersExpired(names=tuple(session.name for session in expired)))
         if moved:
-            ended = sum(run.state in FINAL_STATES for run in moved)
-            self.emit(RunsReclaimed(waiting=len(moved) - ended, ended=ended))
+            states = [run.state for run in moved]
+            ended = sum(state in FINAL_STATES for state in states)
+            self.emit(
+                RunsReclaimed(
+                    waiting=len(moved) - ended,
+                    ended=ended,
+                    lost=states.count(RunState.LOST),
+                    quarantined=states.count(RunState.QUARANTINED),
+                )
+            )
             self.on_runs_waiting()
         return 0.0 if len(moved) >= RESCUE_BATCH_MAX else RESCUE_INTERVAL_S
 

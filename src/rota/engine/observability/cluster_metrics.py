@@ -1,34 +1,36 @@
-"""Renders the state of the cluster as Prometheus gauges, read from the database (O5).
+"""Builds the state of the cluster as Prometheus gauges, read from the database (O5).
 
-Every process returns the same values, because they come from the database; so any one may be
-scraped. The cost of a page and its number of series are bounded: no tenant, job or run is a label,
-and only the largest 50 queues and schedulers are named. meter.py has the counters of this process.
+Every API process returns the same values, because they come from the database; so scrape any one.
+The cost of a page and its number of series are bounded: no tenant, job or run is a label, and only
+the largest 50 queues and schedulers are named. A page is read once at a time and kept for five
+seconds, however often it is scraped. meter.py has the metrics of this process.
 """
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
 from rota.core.errors import StoreFailed, StoreUnavailable
 from rota.core.states import DEAD_LETTER_STATES, FINAL_STATES, RunState
 from rota.engine.observability.exposition import (
+    LABEL_VALUES_MAX,
+    OTHER_LABEL,
     MetricFamily,
-    MetricType,
-    Sample,
     build_gauge,
     build_gauges,
-    render_families,
 )
-from rota.engine.observability.meter import LABEL_VALUES_MAX, OTHER_LABEL, Meter
 from rota.store import metrics_queries
-from rota.store.driver import Connection
+from rota.store.driver import Connection, ConnectionSource
 from rota.store.metrics_queries import (
     ClusterMetrics,
     ConnectionCount,
+    OpenIncidentCount,
     QueueBacklog,
+    QueueDemand,
     RecentRuns,
+    RelayLag,
     ShardOwner,
     TableSize,
 )
@@ -36,31 +38,66 @@ from rota.store.metrics_queries import (
 DEAD_LETTER_WINDOW: Final = timedelta(days=1)
 RECENT_WINDOW: Final = timedelta(minutes=5)
 TABLES_MAX: Final = 12
+DATABASE_UP: Final = "rota_database_up"
 
-__all__ = ["Meter", "render_cluster", "render_without_database"]
-
-
-async def render_cluster(conn: Connection) -> str:
-    """Return the page of the cluster, or a short page if the database is down."""
-    try:
-        return render_families(await _families(conn))
-    except (StoreUnavailable, StoreFailed):
-        return render_without_database()
+# How long a page is used again.
+PAGE_LIFETIME_S: Final = 5.0
+SEVERITIES: Final = ("info", "warning", "page")
 
 
-def render_without_database() -> str:
-    """Return the page for when no connection is available."""
-    return render_families(_about(is_up=False))
+@dataclass(slots=True, kw_only=True)
+class ClusterPage:
+    """The metrics of the cluster, read once at a time and kept for `PAGE_LIFETIME_S`."""
+
+    source: ConnectionSource
+    monotonic: Callable[[], float]
+    _families: list[MetricFamily] = field(default_factory=list)
+    _read_at: float = float("-inf")
+    _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def read_families(self) -> list[MetricFamily]:
+        """Return the metrics, or those of an outage if the database does not answer."""
+        async with self._reading:
+            if self.monotonic() - self._read_at >= PAGE_LIFETIME_S:
+                try:
+                    async with self.source.acquire() as conn:
+                        self._families = await read_cluster_families(conn)
+                except (StoreUnavailable, StoreFailed):
+                    return build_outage_families()
+                self._read_at = self.monotonic()
+            return self._families
 
 
-async def _families(conn: Connection) -> list[MetricFamily]:
+def build_outage_families() -> list[MetricFamily]:
+    """Return the metrics for when the database does not answer."""
+    return [build_database_up(is_up=False)]
+
+
+def build_database_up(*, is_up: bool) -> MetricFamily:
+    return build_gauge(DATABASE_UP, "1 if the database answered.", is_up)
+
+
+async def read_cluster_families(conn: Connection) -> list[MetricFamily]:
+    """Read the metrics of the cluster."""
     cluster = await metrics_queries.read_cluster(conn)
     if cluster is None:
-        return _about(is_up=False)
+        return build_outage_families()
     return [
-        *_about(is_up=True),
+        build_database_up(is_up=True),
         *_cluster(cluster),
         *_queues(await metrics_queries.read_queues(conn)),
+        _demands(await metrics_queries.read_demands(conn)),
+        build_gauges(
+            "rota_queue_workers",
+            "Live workers that serve a queue and are not draining, by queue.",
+            "queue",
+            {
+                row.queue: row.workers
+                for row in await metrics_queries.read_queue_workers(conn, limit=LABEL_VALUES_MAX)
+            },
+        ),
+        _relays(await metrics_queries.read_relay_lags(conn)),
+        _incidents(await metrics_queries.count_open_incidents(conn)),
         _shards(await metrics_queries.read_shard_owners(conn)),
         build_gauges(
             "rota_jobs",
@@ -80,22 +117,9 @@ async def _families(conn: Connection) -> list[MetricFamily]:
                 )
             }
         ),
-        *_recent(await metrics_queries.read_recent(conn, since=cluster.now - RECENT_WINDOW)),
+        _recent(await metrics_queries.read_recent(conn, since=cluster.now - RECENT_WINDOW)),
         *_connections(await metrics_queries.count_connections(conn)),
         *_table_sizes(await metrics_queries.read_table_sizes(conn)),
-    ]
-
-
-def _about(*, is_up: bool) -> list[MetricFamily]:
-    build = Sample(1, (("version", read_version()),))
-    return [
-        MetricFamily(
-            name="rota_build_info",
-            metric_type=MetricType.GAUGE,
-            help_text="Always 1; the version is the label.",
-            samples=(build,),
-        ),
-        build_gauge("rota_database_up", "1 if the database responded.", is_up),
     ]
 
 
@@ -143,6 +167,38 @@ def _queues(rows: Sequence[QueueBacklog]) -> list[MetricFamily]:
     ]
 
 
+def _demands(rows: Sequence[QueueDemand]) -> MetricFamily:
+    demands = {row.queue: float(row.total) for row in rows[:LABEL_VALUES_MAX]}
+    rest = rows[LABEL_VALUES_MAX:]
+    if rest:
+        demands[OTHER_LABEL] = demands.get(OTHER_LABEL, 0) + sum(row.total for row in rest)
+    return build_gauges(
+        "rota_queue_demand",
+        "Slots that a queue could use: ready and running runs, and those due within 60 seconds.",
+        "queue",
+        demands,
+    )
+
+
+def _relays(rows: Sequence[RelayLag]) -> MetricFamily:
+    return build_gauges(
+        "rota_relay_lag_seconds",
+        "How far the event relay and each sink are behind, by name.",
+        "relay",
+        {row.name: max(0.0, row.lag.total_seconds()) for row in rows[:LABEL_VALUES_MAX]},
+    )
+
+
+def _incidents(rows: Sequence[OpenIncidentCount]) -> MetricFamily:
+    numbers = {row.severity: row.number for row in rows}
+    return build_gauges(
+        "rota_incidents_open",
+        "Incidents that are not resolved, by severity.",
+        "severity",
+        {severity: numbers.get(severity, 0) for severity in SEVERITIES},
+    )
+
+
 def _shards(rows: Sequence[ShardOwner]) -> MetricFamily:
     owned = {row.scheduler: float(row.shards) for row in rows[:LABEL_VALUES_MAX]}
     rest = rows[LABEL_VALUES_MAX:]
@@ -160,33 +216,13 @@ def _dead_letters(found: dict[RunState, int]) -> MetricFamily:
     )
 
 
-def _recent(rows: Sequence[RecentRuns]) -> list[MetricFamily]:
-    numbers = {row.state: row.number for row in rows if row.state is not None}
-    found = [
-        build_gauges(
-            "rota_recent_runs",
-            "Runs that ended within the last five minutes, by state; newest 10,000 only.",
-            "state",
-            {state.value: numbers.get(state.value, 0) for state in sorted(FINAL_STATES)},
-        )
-    ]
-    for row in rows:
-        if row.state is None:
-            found += [
-                _quantiles("wait", "of lag, from when a run could start", row.lag_p50, row.lag_p99),
-                _quantiles("duration", "of last attempts", row.duration_p50, row.duration_p99),
-            ]
-    return found
-
-
-def _quantiles(what: str, about: str, p50: timedelta | None, p99: timedelta | None) -> MetricFamily:
-    """Return no series while there is nothing to measure: 0 would look like a good value."""
-    measured = {"0.5": p50, "0.99": p99}
+def _recent(rows: Sequence[RecentRuns]) -> MetricFamily:
+    numbers = {row.state: row.number for row in rows}
     return build_gauges(
-        f"rota_recent_{what}_seconds",
-        f"Seconds {about}; newest 10,000 runs that ended within the last five minutes.",
-        "quantile",
-        {name: _seconds(value) for name, value in measured.items() if value is not None},
+        "rota_recent_runs",
+        "Runs that ended within the last five minutes, by state; newest 10,000 only.",
+        "state",
+        {state.value: numbers.get(state.value, 0) for state in sorted(FINAL_STATES)},
     )
 
 
@@ -211,7 +247,9 @@ def _table_sizes(rows: Sequence[TableSize]) -> list[MetricFamily]:
     named, rest = rows[:TABLES_MAX], rows[TABLES_MAX:]
     sizes = {row.relation: float(row.bytes) for row in named}
     numbers = {row.relation: float(row.estimated_rows) for row in named}
+    dead = {row.relation: float(row.dead_rows) for row in named}
     if rest:
+        dead[OTHER_LABEL] = sum(row.dead_rows for row in rest)
         sizes[OTHER_LABEL] = sum(row.bytes for row in rest)
         numbers[OTHER_LABEL] = sum(row.estimated_rows for row in rest)
     return [
@@ -227,16 +265,14 @@ def _table_sizes(rows: Sequence[TableSize]) -> list[MetricFamily]:
             "table",
             numbers,
         ),
+        build_gauges(
+            "rota_table_dead_tuples",
+            "Dead rows of the same tables, which vacuum has not removed yet.",
+            "table",
+            dead,
+        ),
     ]
 
 
 def _seconds(length: timedelta | None) -> float:
     return 0.0 if length is None else length.total_seconds()
-
-
-@cache
-def read_version() -> str:
-    try:
-        return version("rota")
-    except PackageNotFoundError:
-        return "unknown"

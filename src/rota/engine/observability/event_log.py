@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, assert_never, cast
 
 from rota.core import log_events
-from rota.core.log_events import AttemptsEnded, EngineEvent, TicksFired
+from rota.core.log_events import AttemptsEnded, EngineEvent, RunsClaimed, TicksFired
 from rota.engine.observability.log_lines import EventLogLine, LogLevel
 from rota.runtime.events import (
     AdminKeyExpires,
@@ -29,9 +29,11 @@ from rota.runtime.events import (
     WaitingForDatabase,
 )
 
+BATCH_EVENTS: Final = frozenset({TicksFired, RunsClaimed, AttemptsEnded})
 ENGINE_LOG_NAMES: Final[dict[type[EngineEvent], tuple[str, LogLevel]]] = {
     log_events.SessionOpened: ("session.opened", LogLevel.INFO),
     log_events.TenantsUnknown: ("tenants.unknown", LogLevel.WARNING),
+    log_events.SettingDeprecated: ("setting.deprecated", LogLevel.WARNING),
     log_events.JobsDeclared: ("jobs.declared", LogLevel.INFO),
     log_events.JobUndeclared: ("job.undeclared", LogLevel.WARNING),
     log_events.ShardsMoved: ("shards.moved", LogLevel.INFO),
@@ -50,6 +52,8 @@ ENGINE_LOG_NAMES: Final[dict[type[EngineEvent], tuple[str, LogLevel]]] = {
     log_events.GraphAdvanceFailed: ("graph_advance.failed", LogLevel.ERROR),
     log_events.RunsExpired: ("runs.expired", LogLevel.INFO),
     log_events.ResultsDiscarded: ("results.discarded", LogLevel.WARNING),
+    log_events.RunsClaimed: ("runs.claimed", LogLevel.DEBUG),
+    log_events.NotificationAttempted: ("notification.attempted", LogLevel.INFO),
     log_events.AttemptsEnded: ("attempts.ended", LogLevel.DEBUG),
     log_events.AttemptFailed: ("attempt.failed", LogLevel.INFO),
     log_events.AttemptStuck: ("attempt.stuck", LogLevel.ERROR),
@@ -61,8 +65,15 @@ ENGINE_LOG_NAMES: Final[dict[type[EngineEvent], tuple[str, LogLevel]]] = {
     log_events.ClockCorrected: ("clock.corrected", LogLevel.INFO),
     log_events.SourceAcquired: ("source.acquired", LogLevel.INFO),
     log_events.SourceFailed: ("source.failed", LogLevel.WARNING),
+    log_events.HeartbeatRefused: ("heartbeat.refused", LogLevel.WARNING),
     log_events.MessageSkipped: ("message.skipped", LogLevel.ERROR),
     log_events.EventsIngested: ("events.ingested", LogLevel.DEBUG),
+    log_events.RelayAcquired: ("relay.acquired", LogLevel.INFO),
+    log_events.SinkFailed: ("sink.failed", LogLevel.WARNING),
+    log_events.EventsRelayed: ("events.relayed", LogLevel.DEBUG),
+    log_events.WebhookAttempted: ("webhook.attempted", LogLevel.DEBUG),
+    log_events.EndpointChanged: ("endpoint.changed", LogLevel.WARNING),
+    log_events.WebhooksUnsigned: ("webhooks.unsigned", LogLevel.ERROR),
     log_events.ZoneRulesChanged: ("zone_rules.changed", LogLevel.WARNING),
     log_events.ZoneRulesOlder: ("zone_rules.older", LogLevel.WARNING),
     log_events.MigrationWaiting: ("migration.waiting", LogLevel.WARNING),
@@ -75,8 +86,12 @@ ENGINE_LOG_NAMES: Final[dict[type[EngineEvent], tuple[str, LogLevel]]] = {
 def describe_engine(event: EngineEvent) -> EventLogLine:
     name, level = ENGINE_LOG_NAMES[type(event)]
     if isinstance(event, log_events.AttemptsEnded):
-        longest = round(max(event.lasted, default=0.0), 3)
-        return EventLogLine(name, level, {**event.outcomes, "longest_s": longest})
+        longest = max((max(group.durations, default=0.0) for group in event.groups), default=0.0)
+        return EventLogLine(name, level, {**event.outcomes, "longest_s": round(longest, 3)})
+    if isinstance(event, log_events.RunsClaimed):
+        took, longest = round(event.took_s, 3), round(max(event.waits, default=0.0), 3)
+        found = {"queue": event.queue, "count": len(event.waits)}
+        return EventLogLine(name, level, {**found, "took_s": took, "longest_wait_s": longest})
     named = (build_field(field.name, getattr(event, field.name)) for field in fields(event))
     return EventLogLine(name, level, dict(named))
 
@@ -103,7 +118,7 @@ class EventLog:
 
     def __call__(self, event: RuntimeEvent | EngineEvent) -> None:
         # Batches are emitted many times a second, and few logs include this level.
-        if isinstance(event, TicksFired | AttemptsEnded) and self.level > LogLevel.DEBUG:
+        if type(event) in BATCH_EVENTS and self.level > LogLevel.DEBUG:
             return
         self.write_line(describe_event(event))
 

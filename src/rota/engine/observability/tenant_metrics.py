@@ -1,4 +1,4 @@
-"""Renders the metrics of one tenant, for keys without the platform role (O5).
+"""Reads the metrics of one tenant, for keys without the platform role (O5).
 
 Every series counts runs, jobs and queues of the tenant alone. Processes, shards, the database and
 the counters of this process belong to the installation (cluster_metrics.py, meter.py) and are not
@@ -11,12 +11,12 @@ from typing import Final
 from rota.core.states import FINAL_STATES, JobState
 from rota.engine.observability import statistics
 from rota.engine.observability.exposition import (
+    LABEL_VALUES_MAX,
+    OTHER_LABEL,
     MetricFamily,
     build_gauge,
     build_gauges,
-    render_families,
 )
-from rota.engine.observability.meter import LABEL_VALUES_MAX, OTHER_LABEL
 from rota.engine.observability.statistics import Overview
 from rota.store import metrics_queries
 from rota.store.driver import Connection
@@ -26,30 +26,28 @@ from rota.store.pool import read_database_time
 RECENT_WINDOW: Final = timedelta(minutes=5)
 
 
-async def render_tenant(conn: Connection, *, tenant_id: int) -> str:
-    """Return the page of a tenant, from a connection in its row-level security scope."""
+async def read_tenant(conn: Connection, *, tenant_id: int) -> list[MetricFamily]:
+    """Read the metrics of a tenant, from a connection in its row-level security scope."""
     now = await read_database_time(conn)
     found = await statistics.read_overview(conn, tenant_id=tenant_id, since=now - RECENT_WINDOW)
     running = await metrics_queries.count_running(conn, tenant_id=tenant_id)
     jobs = await metrics_queries.count_tenant_jobs(conn, tenant_id=tenant_id)
-    return render_families(
-        [
-            build_gauge("rota_database_up", "1 if the database responded.", 1),
-            build_gauge("rota_runs_running", "Runs of the tenant that a worker holds.", running),
-            *_queues(found),
-            build_gauges(
-                "rota_jobs",
-                "Jobs of the tenant by state, without deleted ones.",
-                "state",
-                {
-                    state.value: jobs.get(state, 0)
-                    for state in JobState
-                    if state is not JobState.DELETED
-                },
-            ),
-            *_recent(found),
-        ]
-    )
+    return [
+        build_gauge("rota_database_up", "1 if the database answered.", 1),
+        build_gauge("rota_runs_running", "Runs of the tenant that a worker holds.", running),
+        *_queues(found),
+        build_gauges(
+            "rota_jobs",
+            "Jobs of the tenant by state, without deleted ones.",
+            "state",
+            {
+                state.value: jobs.get(state, 0)
+                for state in JobState
+                if state is not JobState.DELETED
+            },
+        ),
+        *_recent(found),
+    ]
 
 
 def _queues(found: Overview) -> list[MetricFamily]:

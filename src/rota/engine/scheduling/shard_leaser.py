@@ -86,6 +86,9 @@ class ShardLeaser:
     new_id: Callable[[], UUID]
     emit: Emit
     on_shards_taken: Callable[[], object]
+    # Stored with the session: where the process answers probes, and its version.
+    observe_url: str | None = None
+    version: str | None = None
     _session: UUID = field(default=NO_OWNER)
 
     async def tick(self) -> float:
@@ -124,7 +127,13 @@ class ShardLeaser:
     async def _renew_session(self, conn: Connection) -> None:
         ttl = self.held_shards.lease.ttl
         if self._session == NO_OWNER:
-            session = NewSession(id=self.new_id(), role=SessionRole.SCHEDULER, name=self.name)
+            session = NewSession(
+                id=self.new_id(),
+                role=SessionRole.SCHEDULER,
+                name=self.name,
+                observe_url=self.observe_url,
+                version=self.version,
+            )
             await sessions.open_session(conn, session, ttl=ttl)
             self._session = session.id
             role = SessionRole.SCHEDULER.value

@@ -4,7 +4,9 @@ import pytest
 from tests.support.scraping import scrape, value_of
 
 from rota.engine.observability.exposition import (
+    RUN_BUCKETS_S,
     Histogram,
+    HistogramSeries,
     MetricFamily,
     MetricType,
     Sample,
@@ -91,3 +93,26 @@ def test_bounds_that_do_not_rise_are_refused() -> None:
 def test_a_name_against_the_conventions_is_refused(name: str, sort: MetricType) -> None:
     with pytest.raises(ValueError, match=r"invalid metric name|_total"):
         MetricFamily(name=name, metric_type=sort, help_text="", samples=[Sample(1)])
+
+
+@pytest.mark.parametrize("number", [0, 1, 31, 32, 500])
+def test_a_batch_counts_like_its_values_one_by_one(number: int) -> None:
+    values = [bound * factor for bound in RUN_BUCKETS_S for factor in (0.5, 1, 1.0001)]
+    values = [*values, 1e9, 0.0, -1.0] * (1 + number // 50)
+    one_by_one, batch = Histogram(), Histogram()
+    for value in values[:number]:
+        one_by_one.observe(value)
+    batch.observe_all(values[:number])
+
+    assert batch.counts == one_by_one.counts
+    assert batch.total == pytest.approx(one_by_one.total)
+
+
+def test_series_of_a_histogram_are_copied_whole() -> None:
+    series = HistogramSeries(("queue",))
+    series.find("mail").observe(3)
+    copied = series.copy()
+    series.find("mail").observe(4)
+
+    assert copied.samples()[-1].value == 1
+    assert series.samples()[-1].value == 2

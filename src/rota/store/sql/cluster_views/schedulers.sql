@@ -11,7 +11,9 @@ select
             h.owner = s.id
             and h.expires_at > (select rota.now())
         order by h.id
-    ) as shards
+    ) as shards,
+    s.observe_url,
+    s.version
 from rota.sessions as s
 where
     s.role = 'scheduler'

@@ -35,7 +35,9 @@ select
     ) as kinds,
     s.serves,
     s.started_at,
-    s.beat_at
+    s.beat_at,
+    s.observe_url,
+    s.version
 from rota.sessions as s
 left join held as h on s.id = h.session_id
 where
