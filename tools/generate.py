@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from tools import render_client, render_types, state_guard
 from tools.reference.api_page import RecordedResponse, render_reference
 from tools.reference.cli_page import render_cli_markdown
+from tools.reference.problems_page import render_problems_markdown
 from tools.reference.settings_page import render_settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -88,6 +89,7 @@ RENDERED = {
     "docs/reference/api.md": api_markdown,
     "docs/reference/client.md": client_markdown,
     "docs/reference/cli.md": render_cli_markdown,
+    "docs/reference/problems.md": render_problems_markdown,
     "src/rota/sdk/client/generated/schemas.py": client_shapes,
     "src/rota/sdk/client/generated/operations.py": client_operations,
     "web/src/api/schema.gen.ts": dashboard_types,

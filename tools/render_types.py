@@ -157,7 +157,7 @@ export interface JobField {
   /** Its name in the API. */
   readonly name: string;
   /** `retries` is the number of attempts after the first one. */
-  readonly kind: "choice" | "duration" | "number" | "retries" | "text";
+  readonly kind: "choice" | "document" | "duration" | "number" | "retries" | "text";
   /** Whether null is allowed; the form shows it as an empty text. */
   readonly isNullable: boolean;
   /** The default value; a duration is ISO 8601. */
@@ -188,6 +188,8 @@ def job_field(field: job.JobField) -> dict[str, Any]:
     choices = find_choices(field.type)
     if field.name == "retries":
         kind, value = "retries", value["max"]
+    elif any("$ref" in each for each in options):
+        kind = "document"
     elif choices is not None:
         kind = "choice"
     elif find_extra(field.type).get(ALLOWED_KEY) == DURATION_ALLOWED:

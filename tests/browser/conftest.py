@@ -12,6 +12,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser
 from tests.support.browsing import Site, Visit, open_chromium, visiting
+from tests.support.hook_receiver import HookReceiver, receiving
 from tests.support.installation import ROTA, address_said, clean
 from tests.support.serving import Caller
 
@@ -28,11 +29,35 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 
+# Webhooks and messages reach the receiver of the tests.
+SETTINGS = """
+[executors]
+http_allow_networks = ["127.0.0.0/8"]
+http_allow_ports = [{port}]
+
+[channels.chat]
+url = "webhook+http://127.0.0.1:{port}/chat"
+tenants = ["*"]
+default = true
+secrets = ["whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="]
+"""
+
+
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
+async def receiver() -> AsyncIterator[HookReceiver]:
+    """A server that gets webhooks and the messages of the channel `chat`."""
+    async with receiving() as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def site(
+    tmp_path_factory: pytest.TempPathFactory, receiver: HookReceiver
+) -> AsyncIterator[Site]:
     """`rota up --demo` with its embedded database, as a user starts it."""
     assert (BUILD_FOLDER / "index.html").is_file(), "the dashboard is not built: run make web"
     folder = tmp_path_factory.mktemp("site")
+    (folder / "rota.toml").write_text(SETTINGS.format(port=receiver.port))
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(  # noqa: ASYNC220 — long-lived, read from a thread
             [ROTA, "up", "--demo"],

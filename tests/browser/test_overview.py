@@ -31,7 +31,8 @@ async def test_the_overview_shows_figures_health_and_recent_failures(
     await expect(lag.locator(".chart-legend")).to_have_text("p99p50")
     await expect(page.get_by_text("1 scheduler holds all 128 shards.")).to_be_visible()
     await expect(page.get_by_text(re.compile(r"Responded in \d+ ms"))).to_be_visible()
-    failing = page.get_by_role("listitem").filter(has_text="'for the overview'")
+    lists = page.locator(".overview-lists")
+    failing = lists.get_by_role("listitem").filter(has_text="'for the overview'")
     await expect(failing).to_contain_text("ValueError: invalid literal")
     await look(page, "overview")
 

@@ -38,6 +38,15 @@ TAG_INTRODUCTIONS: Final = {
     "events": "Events from other systems start jobs by their type. Guide: "
     "[events.md](../howto/events.md).",
     "hooks": "Webhook endpoints: senders sign their events instead of using an API key.",
+    "expectations": "What must hold for runs: rules over many jobs, and the expectations of one "
+    "job. [expectations.md](expectations.md) lists the conditions.",
+    "routes": "Which channels get the messages of an incident, and when.",
+    "incidents": "Violations of expectations, the messages about them, silences and channels. "
+    "Guides: [alerts.md](../howto/alerts.md) and [silences.md](../howto/silences.md).",
+    "pings": "URLs to which work outside of Rota reports. Guide: "
+    "[ping-urls.md](../howto/ping-urls.md).",
+    "webhooks": "Subscriptions that send [events of Rota](events.md) to URLs. Guide: "
+    "[webhook-subscriptions.md](../howto/webhook-subscriptions.md).",
     "queues": "All tenants share the queues. A queue is created when a job or a worker names it.",
     "cluster": "Workers, schedulers and shards.",
     "statistics": "Figures of the tenant. [metrics.md](metrics.md) lists the metrics of the "
@@ -59,8 +68,15 @@ EXAMPLE_PARAMETERS: Final = {
     "user_id": "u003",
     "file": "page.css",
     "code": "not_found",
+    "signal": "fail",
 }
-EXAMPLE_NAMES: Final = {"jobs": "hourly-sync", "calendars": "holidays", "secrets": "smtp-password"}
+EXAMPLE_NAMES: Final = {
+    "jobs": "hourly-sync",
+    "calendars": "holidays",
+    "secrets": "smtp-password",
+    "routes": "team-billing",
+    "incidents": "chat",
+}
 EXAMPLE_RUNS: Final = {
     "get_run": "$ENDED_RUN_ID",
     "list_attempts": "$ENDED_RUN_ID",
@@ -76,8 +92,13 @@ EXAMPLE_RUNS: Final = {
     "retry_run_graph": "$DEAD_GRAPH_RUN_ID",
     "pause_run": "$LIVE_GRAPH_RUN_ID",
     "resume_run": "$LIVE_GRAPH_RUN_ID",
+    "predict_run_finish": "$ORDERS_RUN_ID",
 }
-EXAMPLE_JOBS: Final = {"get_graph": "$GRAPH_JOB_ID"}
+EXAMPLE_JOBS: Final = {
+    "get_graph": "$GRAPH_JOB_ID",
+    "predict_job_finish": "$ORDERS_JOB_ID",
+    "list_job_expectations": "$ORDERS_JOB_ID",
+}
 EXAMPLE_KINDS: Final = {"get_dead_group": "$DEAD_KIND"}
 EXAMPLE_QUERIES: Final = {
     "list_jobs": "status=active&limit=1",
@@ -105,6 +126,11 @@ EXAMPLE_BODIES: Final[dict[str, Any]] = {
         "until": "2025-07-03T00:00:00Z",
         "order": "newest",
     },
+}
+# Bodies of examples that are no JSON.
+EXAMPLE_TEXTS: Final = {
+    "send_ping_with_output": "copied 42 files",
+    "send_ping_signal_with_output": "disk is full",
 }
 # Additional headers of examples: signatures, which a shell cannot compute.
 EXAMPLE_HEADERS: Final = {
@@ -238,6 +264,8 @@ def render_curl(operation: Operation) -> str:
     example = EXAMPLE_BODIES.get(operation.name, operation.example)
     if operation.has_body and example is not None:
         lines += ["-H 'Content-Type: application/json'", f"-d '{render_body(example)}'"]
+    if operation.name in EXAMPLE_TEXTS:
+        lines.append(f"-d '{EXAMPLE_TEXTS[operation.name]}'")
     return " \\\n  ".join(lines)
 
 

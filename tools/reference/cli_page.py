@@ -4,7 +4,7 @@
 """
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from cyclopts import App
@@ -78,10 +78,20 @@ def render_command(command: CommandEntry) -> str:
     names = [name for name in found.resolved_commands() if not name.startswith("-")]
     if not names:
         return render_section(f"rota {command.name}", found, level=2)
-    inner = [render_section(f"rota {command.name} {name}", found[name], level=3) for name in names]
+    inner = render_subcommands(f"rota {command.name}", found, names)
     alone = f"`rota {command.name}` alone is `rota {command.name} {names[0]}`."
     note = "" if found.default_command is None else f"\n{alone}\n"
     return f"\n## rota {command.name}\n\n{command.help}\n{note}" + "".join(inner)
+
+
+def render_subcommands(parent: str, found: App, names: Sequence[str]) -> Iterator[str]:
+    """Yield the sections of the subcommands of a noun, and of nouns within it."""
+    for name in names:
+        below = [each for each in found[name].resolved_commands() if not each.startswith("-")]
+        if below:
+            yield from render_subcommands(f"{parent} {name}", found[name], below)
+        else:
+            yield render_section(f"{parent} {name}", found[name], level=3)
 
 
 def render_section(name: str, command: App, *, level: int) -> str:

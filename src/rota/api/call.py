@@ -16,9 +16,12 @@ from rota.api.operations import ChosenScope, Operation
 from rota.api.streams import OpenStreams
 from rota.core.access import Permission, Principal, is_allowed, require_permission
 from rota.core.origins import ChangeOrigin
+from rota.core.outgoing_http import TargetCheck
+from rota.engine.observability.cluster_metrics import ClusterPage
 from rota.engine.observability.feed import LiveFeed
 from rota.engine.observability.log_tails import LogTails
 from rota.engine.observability.meter import Meter
+from rota.engine.observability.problem_cache import ProblemCache
 from rota.engine.observability.tracing import RequestSpan, TraceWriter
 from rota.runtime.database_clock import DatabaseClock
 from rota.runtime.off_loop import CheckCallback, OffLoop
@@ -52,9 +55,13 @@ class ApiService:
     served_kinds: ServedKindsCache
     streams: OpenStreams
     log_tails: LogTails
+    cluster_page: ClusterPage
     clock_is_wrong: Callable[[], bool] = lambda: False
     off_loop: OffLoop = field(default_factory=OffLoop)
+    problems: ProblemCache = field(default_factory=ProblemCache)
     login_idle: timedelta = IDLE_LIMIT
+    # Checks the URL of a webhook before it is stored.
+    check_target: TargetCheck | None = None
 
 
 @dataclass(slots=True, kw_only=True)

@@ -20,6 +20,13 @@ PREFIXES: Final = {
     "session_id": "wrk",
     "event_id": "evt",
     "hook_id": "hook",
+    "webhook_id": "whe",
+    "delivery_id": "dlv",
+    "ping_id": "png",
+    "expectation_id": "exp",
+    "incident_id": "inc",
+    "silence_id": "sil",
+    "notification_id": "ntf",
 }
 # Characters of a name in a path, or of a part of a cursor.
 PATH_TEXT_MAX: Final = 200

@@ -29,6 +29,8 @@ from rota.store import calendars, encrypted_secrets, hints
 
 # The maximum look-ahead of a scheduler.
 LOOK_AHEAD_MAX: Final = timedelta(minutes=1)
+RULE_REMEDY: Final = "create a rule for its task"
+UNSTORED_REMEDIES: Final = {"expect": RULE_REMEDY, "alert": RULE_REMEDY}
 
 
 async def create_jobs(
@@ -71,7 +73,8 @@ async def create_jobs(
                 if index in lacking or served.get(draft.spec.kind) is not None
                 else _warn_unserved(unserved, draft.spec.kind, served)
             )
-            + _warn_unstored(draft.spec, is_submission=draft.is_submission),
+            + _warn_unstored(draft.spec, is_submission=draft.is_submission)
+            + list(draft.warnings),
         )
         for index, (result, draft) in enumerate(zip(submitted, valid_drafts, strict=True))
     ]
@@ -188,8 +191,9 @@ def build_created_job(
 
 def _warn_unstored(spec: JobSpec, *, is_submission: bool) -> list[str]:
     """Warn about fields that a submission does not store; a definition stores all."""
+    warning = "{name} is not stored for a one-time submission; {remedy}"
     return [
-        f"{name} is not stored for a one-time submission; use labels"
+        warning.format(name=name, remedy=UNSTORED_REMEDIES.get(name, "use labels"))
         for name in (read_details(spec) if is_submission else ())
     ]
 

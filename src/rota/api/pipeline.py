@@ -94,7 +94,21 @@ class RequestPipeline:
                 return await self._handle_hook(operation, request, verify)
             return await self._handle(operation, request, verify)
 
-        return self.with_problems(answer)
+        return self.with_duration(operation.name, self.with_problems(answer))
+
+    def with_duration(self, name: str, endpoint: Endpoint) -> Endpoint:
+        """Wrap an endpoint so that the process's meter learns how long each response took."""
+        meter, monotonic = self.service.meter, self.service.clock.monotonic
+        if meter is None:
+            return endpoint
+
+        async def answer(request: Request) -> Response:
+            started = monotonic()
+            response = await endpoint(request)
+            meter.observe_request(name, response.status_code, monotonic() - started)
+            return response
+
+        return answer
 
     def with_problems(self, endpoint: Endpoint) -> Endpoint:
         """Wrap an endpoint so that it responds to errors with problems."""
@@ -135,7 +149,8 @@ class RequestPipeline:
         failures, so that others at its address cannot lock it out.
         """
         address = client_group(request)
-        sender = f"{request.path_params['hook_id']} {address}"
+        # The first parameter identifies the receiver: the id of a hook or the token of a ping.
+        sender = f"{next(iter(request.path_params.values()))} {address}"
         bucket = f"failures {sender if self.senders.includes(sender) else address}"
         self.rates.take(bucket, self.limits.address, what=FAILED_AUTHENTICATIONS)
         request.state.is_verified = False
@@ -440,12 +455,19 @@ def decode_query(request: Request, schema: type[Struct] | None) -> Any:
             raise build_parameter_refusal(name, "was given more than once; send it once")
         else:
             values[name] = texts[0]
-    if schema is None:
-        return None
+    return None if schema is None else convert_query(values, schema)
+
+
+def convert_query(values: dict[str, Any], schema: type[Struct]) -> Struct:
     try:
-        return msgspec.convert(values, schema, strict=False)
+        query = msgspec.convert(values, schema, strict=False)
     except msgspec.ValidationError as error:
         raise explain_invalid(error, schema, values) from None
+    for info in list_fields(schema):
+        # msgspec reads the text "null" as None where the type is an enum, a number or a boolean.
+        if info.encode_name in values and getattr(query, info.name) is None:
+            raise build_parameter_refusal(info.encode_name, "is null; omit it or give a value")
+    return query
 
 
 @cache

@@ -1,6 +1,7 @@
 """Reads JSON, YAML and labels from arguments, `@file` and `-` (standard input)."""
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any, Final
@@ -8,6 +9,7 @@ from typing import Any, Final
 from rota.core.errors import InvalidInput
 
 EXPECTED_JSON: Final = "expected JSON, @file, or - for standard input"
+_NUMBER: Final = re.compile(r"-?\d{1,15}(?:\.\d{1,9})?")
 
 
 def read_json(text: str | None, *, field: str) -> Any:
@@ -68,3 +70,41 @@ def parse_labels(labels: list[str] | None) -> dict[str, str] | None:
             raise InvalidInput("--label", label, "expected NAME=VALUE, such as team=billing")
         found[name] = value
     return found
+
+
+def parse_settings(pairs: list[str], *, field: str) -> dict[str, Any] | None:
+    """Parse the fields of a document, each written as `name=value` or `outer.inner=value`.
+
+    A whole document may be given as JSON or @file. `none` means no document.
+    """
+    if pairs == ["none"]:
+        return None
+    if len(pairs) == 1 and pairs[0].startswith(("{", "@")):
+        found = read_json(pairs[0], field=field)
+        if not isinstance(found, dict):
+            raise InvalidInput(field, pairs[0], "expected a JSON object")
+        return found
+    document: dict[str, Any] = {}
+    for pair in pairs:
+        path, sign, text = pair.partition("=")
+        names = path.strip().split(".")
+        if not sign or not all(names):
+            raise InvalidInput(field, pair, "expected NAME=VALUE, such as finish_by=06:00")
+        place = document
+        for name in names[:-1]:
+            place = place.setdefault(name, {})
+            if not isinstance(place, dict):
+                wanted = f"contradicts another {field} that sets {name}; give only one of them"
+                raise InvalidInput(field, pair, wanted)
+        place[names[-1]] = _parse_scalar(text.strip())
+    return document
+
+
+def _parse_scalar(text: str) -> Any:
+    """Return a whole or decimal number, true, false or a JSON object as such, the rest as text."""
+    if text in {"true", "false"} or text.startswith("{") or _NUMBER.fullmatch(text):
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+    return text

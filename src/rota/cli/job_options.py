@@ -5,12 +5,13 @@ The API validates the values, so that every client gets the same error messages.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, make_dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 from cyclopts import Group, Parameter
 
 from rota.cli.api_options import REPEATABLE, SWITCH
-from rota.cli.argument_values import parse_labels, read_document, read_json
+from rota.cli.argument_values import parse_labels, parse_settings, read_document, read_json
 from rota.cli.errors import UsageError
 from rota.contract.documents import find_choices
 from rota.contract.job import JOB_FIELDS, JobField
@@ -146,6 +147,18 @@ OPTION_SPELLINGS: Final = {
         list[str],
         "Label, such as team=billing (repeatable). Default: none.",
         parse_labels,
+    ),
+    "expect": OptionSpelling(
+        list[str],
+        "Condition that runs must meet, such as finish_by=06:00 or failures.streak=2 (repeatable); "
+        "none removes all. Default: none.",
+        partial(parse_settings, field="--expect"),
+    ),
+    "alert": OptionSpelling(
+        list[str],
+        "How incidents are reported, such as to=team-billing or severity=page (repeatable); none "
+        "restores the defaults. Default: a warning to the default channels.",
+        partial(parse_settings, field="--alert"),
     ),
 }
 OPTION_FIELDS: Final = {

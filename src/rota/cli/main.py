@@ -63,8 +63,19 @@ COMMANDS: Final = (
     ),
     CommandEntry("events", "events:app", JOBS_GROUP, "External events: send, list, show, replay."),
     CommandEntry(
-        "hooks", "hooks:app", JOBS_GROUP, "Webhook endpoints: create, list, rotate, delete."
+        "hooks", "hooks:app", JOBS_GROUP, "Hooks for signed events: create, list, rotate, delete."
     ),
+    CommandEntry(
+        "webhooks",
+        "webhooks:app",
+        JOBS_GROUP,
+        "Webhook subscriptions: create, list, show, test, log, replay.",
+    ),
+    CommandEntry("ping", "pings:app", JOBS_GROUP, "Ping URLs: create, list, rotate, delete."),
+    CommandEntry(
+        "alerts", "alerts:app", JOBS_GROUP, "Alerts: list, show, ack, resolve, rules, routes."
+    ),
+    CommandEntry("silence", "silences:app", JOBS_GROUP, "Silence incidents: create, list, end."),
     CommandEntry("calendars", "calendars:app", JOBS_GROUP, "Calendars: list, show, put, delete."),
     CommandEntry("secrets", "secrets:app", JOBS_GROUP, "Secrets: put, list, delete."),
     CommandEntry(
@@ -95,6 +106,7 @@ COMMANDS: Final = (
     CommandEntry(
         "load", "dashboard:load", OBSERVE_GROUP, "Show the number of upcoming ticks over time."
     ),
+    CommandEntry("predict", "inspection:predict", OBSERVE_GROUP, "Predict when a job will finish."),
     CommandEntry(
         "why", "inspection:why", OBSERVE_GROUP, "Explain why a run waits, or how it ended."
     ),
@@ -110,7 +122,12 @@ COMMANDS: Final = (
     ),
     CommandEntry("feed", "feed:feed", OBSERVE_GROUP, "Stream events of runs and jobs."),
     CommandEntry("audit", "inspection:audit", OBSERVE_GROUP, "Show the audit log."),
-    CommandEntry("metrics", "inspection:metrics", OBSERVE_GROUP, "Print metrics for Prometheus."),
+    CommandEntry(
+        "metrics", "metrics:app", OBSERVE_GROUP, "Print metrics, Prometheus rules and dashboards."
+    ),
+    CommandEntry(
+        "probe", "probe:probe", OPERATE_GROUP, "Check whether a process here is alive or ready."
+    ),
     CommandEntry("doctor", "doctor:doctor", OPERATE_GROUP, "Find problems and suggest fixes."),
     CommandEntry("queues", "queues:app", OPERATE_GROUP, "Queues: list, create, pause, limit."),
     CommandEntry("sources", "sources:app", OPERATE_GROUP, "Event sources: position, lag, errors."),

@@ -38,6 +38,10 @@ def _if_well(said: Said) -> Said | None:
     return said if said.code == 0 else None
 
 
+def _if_queues_are_bad(said: Said) -> Said | None:
+    return said if levels(said).get("queues") == "bad" else None
+
+
 def test_what_is_amiss_comes_with_a_remedy(installation: Installation) -> None:
     word = f"w{uuid4().hex[:8]}"
     installation.rota("jobs", "create", f"{word} a", "--kind", "kit.greet", "--queue", word)
@@ -47,7 +51,10 @@ def test_what_is_amiss_comes_with_a_remedy(installation: Installation) -> None:
     key = installation.folder / ".rota" / "admin.key"
     key.chmod(0o644)
 
-    said = installation.rota("doctor", "--json")
+    # A queue without a worker is a problem once its runs have waited for a moment.
+    said = until(
+        lambda: _if_queues_are_bad(installation.rota("doctor", "--json")), "a queue without worker"
+    )
     quiet = installation.rota("doctor", "--quiet")
 
     key.chmod(0o600)
@@ -57,7 +64,7 @@ def test_what_is_amiss_comes_with_a_remedy(installation: Installation) -> None:
     assert (found["keys"], found["queues"]) == ("bad", "bad")
     assert (found["kinds"], found["dead letters"]) == ("warning", "warning")
     assert all(each["remedy"] for each in said.json if each["level"] != "ok")
-    assert f"→ start one with `rota worker --queue {word}`" in quiet.out
+    assert f"→ Start a worker with `rota worker --queue {word}`." in quiet.out
     assert "\nok" not in quiet.out
 
 

@@ -43,7 +43,7 @@ def started(database: str, folder: Path) -> Iterator[tuple[subprocess.Popen[str]
         said = []
         for line in process.stdout:
             said.append(line)
-            if "health probes at" in line:
+            if "probes and metrics at" in line:
                 break
         yield process, said
     finally:
@@ -65,7 +65,7 @@ async def test_keys_and_probes_are_served_while_hundreds_of_half_requests_are_op
     dial = Dial()
     with api_process(tmp_path) as (process, said):
         url = said[0].split()[2].rstrip(",")
-        health = said[-1].split()[3].removesuffix("/livez")
+        health = said[-1].split()[4].removesuffix("/readyz")
         key = (tmp_path / "admin.key").read_text().strip()
         try:
             await dial.many(url, 3 * CONNECTIONS // 2, HALF_HEAD)

@@ -214,11 +214,20 @@ def test_figures_are_told(installation: Installation, word: str) -> None:
     text = installation.rota("stats")
     series = installation.rota("stats", "--series", "hour")
     metrics = installation.rota("metrics")
+    cluster = installation.rota("metrics", "--cluster")
+    targets = installation.rota("metrics", "targets").json
+    demand = installation.rota("queues", "demand", "default", "--json").json
+    unknown = installation.rota("queues", "demand", "defualt")
 
     assert figures["runs"]["dead"] >= 1
     assert "late ticks" in text.out
     assert len(series.lines[-1]) == 60
     assert "rota_build_info" in metrics.out
+    assert "rota_queue_demand" in cluster.out
+    assert "rota_build_info" not in cluster.out
+    assert [group["labels"]["role"] for group in targets] == ["up", "cluster"]
+    assert demand[0]["queue"] == "default"
+    assert (unknown.code, "did you mean default?" in unknown.err) == (66, True)
     for wrong in (("stats", "--quiet"), ("metrics", "--json")):
         assert installation.rota(*wrong).code == 64
 

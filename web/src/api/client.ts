@@ -42,13 +42,18 @@ interface PlainCall {
 
 async function send(operation: string, call: PlainCall, options: RequestOptions): Promise<Response> {
   const [method = "GET", path = ""] = operation.split(" ");
+  return sendRequest(method, `${fillPath(path, call.path ?? {})}${encodeQuery(call.query ?? {})}`, { ...options, body: call.body });
+}
+
+/** Sends a request to a path of the API; throws what the API refuses. */
+export async function sendRequest(method: string, path: string, options: RequestOptions & { body?: unknown }): Promise<Response> {
   const headers: Record<string, string> = { Accept: "application/json", ...options.headers };
   if (method !== "GET") headers["X-CSRF-Token"] = csrfToken();
-  if (call.body !== undefined) headers["Content-Type"] = "application/json";
-  const response = await fetchOrThrow(`/ui${fillPath(path, call.path ?? {})}${encodeQuery(call.query ?? {})}`, {
+  if (options.body !== undefined) headers["Content-Type"] = "application/json";
+  const response = await fetchOrThrow(`/ui${path}`, {
     method,
     headers,
-    body: call.body === undefined ? null : JSON.stringify(call.body),
+    body: options.body === undefined ? null : JSON.stringify(options.body),
     signal: options.signal ? AbortSignal.any([options.signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]) : AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   });
   if (response.ok) return response;

@@ -5,7 +5,7 @@ export interface JobField {
   /** Its name in the API. */
   readonly name: string;
   /** `retries` is the number of attempts after the first one. */
-  readonly kind: "choice" | "duration" | "number" | "retries" | "text";
+  readonly kind: "choice" | "document" | "duration" | "number" | "retries" | "text";
   /** Whether null is allowed; the form shows it as an empty text. */
   readonly isNullable: boolean;
   /** The default value; a duration is ISO 8601. */
@@ -27,4 +27,6 @@ export const JOB_FIELDS = [
   {"name": "when_queue_paused", "kind": "choice", "isNullable": false, "default": "skip", "choices": ["skip", "accumulate"], "maxLength": null, "description": "What to do when the job is due while its queue is paused. Default: `skip`."},
   {"name": "user_id", "kind": "text", "isNullable": true, "default": "", "choices": [], "maxLength": 200, "description": "Owner of the job, for your own records. Default: null."},
   {"name": "description", "kind": "text", "isNullable": true, "default": "", "choices": [], "maxLength": 1000, "description": "What the job does, at most 1,000 characters. Default: null."},
+  {"name": "expect", "kind": "document", "isNullable": true, "default": "", "choices": [], "maxLength": null, "description": "What must hold for its runs; a violation opens an incident (docs/howto/alerts.md). Default: null."},
+  {"name": "alert", "kind": "document", "isNullable": true, "default": "", "choices": [], "maxLength": null, "description": "How incidents of the job are reported. Default: as a warning, to the default channels."},
 ] as const satisfies readonly JobField[];

@@ -1,5 +1,28 @@
 // Requests and responses of the API. Rendered from src/rota/api by `make generate`; do not edit.
 
+/** One rule or route that differs from its declaration. */
+export interface AlertChangeView {
+  "thing": "route" | "rule";
+  "action": "create" | "prune" | "update";
+  "name": string;
+  "version": number;
+  "fields": Array<FieldChange>;
+}
+
+/** How violations are reported. */
+export interface AlertDraft {
+  /** Name of a route or a channel. Default: the default channels. */
+  "to"?: string | null;
+  /** How urgent an incident is; `page` may wake people. Default: `warning`. */
+  "severity"?: "info" | "page" | "warning" | null;
+  /** How long a violation must last before an incident opens, at most a day. Default: 0 s. */
+  "for"?: string | null;
+  /** How many times in a row the condition must be met before the incident ends. Default: 1. */
+  "clear"?: number | null;
+  /** Whether a message is sent when the incident ends. Default: true. */
+  "recovery"?: boolean | null;
+}
+
 export interface AllTenantsQuery {
   /** Act for all tenants; `true` requires a platform key. Default: true for a platform key, false for other keys. */
   "all_tenants"?: boolean;
@@ -12,12 +35,24 @@ export interface ApplyDraft {
   "jobs": Array<DeclaredJob>;
   /** Calendars to create or replace; none is deleted. Default: none. */
   "calendars"?: Array<DeclaredCalendar>;
-  /** Delete jobs of the project that are not declared. Default: `false`. */
+  /** All rules of the project. Default: none. */
+  "alerts"?: Array<RuleDraft>;
+  /** All routes of the project. Default: none. */
+  "routes"?: Array<DeclaredRoute>;
+  /** Delete jobs, rules and routes of the project that are not declared. Default: `false`. */
   "prune"?: boolean;
   /** `seen` of the plan; refused if a job has changed since. Default: not checked. */
   "seen"?: Record<string, number> | null;
   /** `seen_calendars` of the plan; refused if a calendar has changed since. Default: not checked. */
   "seen_calendars"?: Record<string, number> | null;
+  /** `seen_alerts` of the plan; refused if a rule or a route has changed since. Default: not checked. */
+  "seen_alerts"?: Record<string, number> | null;
+}
+
+/** Warns before `finish_by` is missed. */
+export interface AtRiskDraft {
+  /** Warn if the probability of finishing in time is below this. Default: 20%. */
+  "probability"?: number | string;
 }
 
 export interface AttemptView {
@@ -287,6 +322,26 @@ export interface ChangedFieldView {
   "is_shown": boolean;
 }
 
+export interface ChannelList {
+  "data": Array<ChannelView>;
+}
+
+/** A channel that a process reported. Its address is never shown. */
+export interface ChannelView {
+  "name": string;
+  "kind": string;
+  /** Whether it gets messages of expectations without a route. */
+  "is_default": boolean;
+  /** `ok` or `failing`. `unknown`: no process has reported the channel for 5 minutes. */
+  "health": string;
+  "recovery": boolean;
+  "minimum_severity": string;
+  "last_sent_at": string | null;
+  "failing_since": string | null;
+  "last_error": string | null;
+  "reported_at": string;
+}
+
 /** A new hook with its secret, which is shown only once. */
 export interface CreatedHook {
   "hook_id": string;
@@ -327,6 +382,58 @@ export interface CreatedKey {
   "revoked_at": string | null;
   "used_at": string | null;
   "key": string;
+}
+
+/** A new ping with its URL, which is shown only once. */
+export interface CreatedPing {
+  "ping_id": string;
+  "name": string;
+  /** The first characters of the token in the URL. */
+  "handle": string;
+  /** `new`: no signal yet. `up`, `down`: by the last check. `running`: work has begun and not ended. */
+  "state": string;
+  /** When a success is expected. */
+  "schedule": Record<string, unknown>;
+  "grace": string;
+  "alert": Record<string, unknown>;
+  "version": number;
+  "created_at": string;
+  "pinged_at": string | null;
+  "succeeded_at": string | null;
+  "failed_at": string | null;
+  /** When a missing success becomes an incident. Default: null. */
+  "overdue_at": string | null;
+  /** Path of the URL; prepend the address of the API. */
+  "ping_url": string;
+}
+
+/** An endpoint with its secret, which is shown only once. */
+export interface CreatedWebhook {
+  "webhook_id": string;
+  "name": string;
+  "url": string;
+  "events": Array<string>;
+  "filter": WebhookFilter;
+  "include": Array<string>;
+  "format": "cloudevents" | "standard";
+  "allow_http": boolean;
+  "state": "disabled" | "enabled";
+  "disabled_reason": "failing" | "gone" | "manual" | null;
+  "disabled_at": string | null;
+  "failures": number;
+  "failing_since": string | null;
+  "last_success_at": string | null;
+  "last_failure_at": string | null;
+  "last_error": string | null;
+  "pending": number;
+  "held": number;
+  "version": number;
+  "former_secret_until": string | null;
+  "created_at": string;
+  "created_by": string;
+  "updated_at": string;
+  "warnings"?: Array<string>;
+  "secret": string;
 }
 
 /** How a day-of-month and a day-of-week combine when both are given. */
@@ -405,6 +512,14 @@ export interface DeadGroupsQuery {
   "kind"?: string | null;
   /** Maximum items per page. Default: 50. */
   "limit"?: number;
+}
+
+/** How many new dead letters with the same error are too many. */
+export interface DeadLettersDraft {
+  /** Number of dead letters. Default: 1. */
+  "count"?: number;
+  /** Within this time, at most 30 days. Default: 1 hour. */
+  "over"?: string | null;
 }
 
 export interface DeadLettersQuery {
@@ -505,13 +620,86 @@ export interface DeclaredJob {
   "user_id"?: string | null;
   /** What the job does, at most 1,000 characters. Default: null. */
   "description"?: string | null;
+  /** What must hold for its runs; a violation opens an incident (docs/howto/alerts.md). Default: null. */
+  "expect"?: ExpectDraft | null;
+  /** How incidents of the job are reported. Default: as a warning, to the default channels. */
+  "alert"?: AlertDraft | null;
   /** Whether the job is paused. Default: unchanged. */
   "paused"?: boolean;
+}
+
+export interface DeclaredRoute {
+  /** Name that alerts report to. */
+  "name": string;
+  /** Steps in order. */
+  "steps": Array<RouteStepDraft>;
 }
 
 export interface DeleteQuery {
   /** What happens to running runs: `cancel` asks their workers to stop them, `keep` lets them finish (`leave` is an older name for it). Default: `cancel`. */
   "running"?: "cancel" | "keep" | "leave";
+}
+
+export interface DeliveriesQuery {
+  /** Filter by state. Default: `all`. */
+  "state"?: "all" | "delivered" | "dropped" | "failed" | "held" | "pending";
+  /** Filter by event type. Default: all. */
+  "type"?: string | null;
+  /** Maximum items per page. Default: 50. */
+  "limit"?: number;
+  "cursor"?: string | null;
+}
+
+export interface DeliveryAttempt {
+  "at": string;
+  "status": number | null;
+  "error": string | null;
+  "duration_ms": number;
+}
+
+/** Adds the request body, the beginning of the last response, and the last 20 attempts. */
+export interface DeliveryDetails {
+  "delivery_id": string;
+  "event_id": string;
+  "type": string;
+  "state": "delivered" | "dropped" | "failed" | "held" | "pending" | "sending";
+  "attempts": number;
+  "next_attempt_at": string | null;
+  "created_at": string;
+  "finished_at": string | null;
+  "status": number | null;
+  "error": string | null;
+  "content_type": string;
+  "body": unknown;
+  "response": string | null;
+  "history": Array<DeliveryAttempt>;
+}
+
+/** One event for one endpoint. `event_id` is the `webhook-id` of its requests. `status` and `error` are those of the last attempt. */
+export interface DeliveryView {
+  "delivery_id": string;
+  "event_id": string;
+  "type": string;
+  "state": "delivered" | "dropped" | "failed" | "held" | "pending" | "sending";
+  "attempts": number;
+  "next_attempt_at": string | null;
+  "created_at": string;
+  "finished_at": string | null;
+  "status": number | null;
+  "error": string | null;
+}
+
+/** The demand of a queue: how many slots it could use. */
+export interface DemandView {
+  "queue": string;
+  /** The sum of the other counts. */
+  "demand": number;
+  /** Runs that wait for a worker. 0 while the queue is paused; at most 200,000. */
+  "ready": number;
+  /** Runs that hold a slot. */
+  "running": number;
+  /** Ticks, submissions and retries that become ready within 60 seconds. 0 while the queue is paused. */
+  "upcoming": number;
 }
 
 export interface DepthView {
@@ -548,6 +736,14 @@ export interface EditManyDraft {
   "before"?: number;
   /** JSON merge patch (RFC 7396) for the payload of each run: its fields replace those of the payload; null removes a field. Required unless `dry_run`. Default: `{}`. */
   "patch"?: Record<string, unknown>;
+}
+
+/** `matched` deliveries were held, `done` of them were changed, and `token` confirms. */
+export interface EnabledWebhook {
+  "webhook": WebhookView;
+  "matched": number;
+  "done": number;
+  "token": string | null;
 }
 
 export interface EventDraft {
@@ -683,6 +879,70 @@ export interface ExecutionsQuery {
   "cursor"?: string | null;
 }
 
+/** What must hold for the runs of a job. Each field is a condition of its own. */
+export interface ExpectDraft {
+  /** Each tick's run starts within this time after its tick. Default: none. */
+  "start_within"?: string | null;
+  /** Each tick's run succeeds by this time of day in the job's zone, the first one after the tick (`06:00`), or within a duration after the tick (`+3h30m`). Default: none. */
+  "finish_by"?: string | null;
+  /** Warn before `finish_by` is missed. Default: false. */
+  "at_risk"?: boolean | AtRiskDraft | null;
+  /** The newest successful tick is at most this old; must not be shorter than the longest gap between two ticks. Default: none. */
+  "succeed_every"?: string | null;
+  /** A run lasts at most this long, or a multiple of its own history. Default: none. */
+  "max_duration"?: string | MaxDurationDraft | null;
+  /** Failures in a row, or share of failures. Default: none. */
+  "failures"?: FailuresDraft | null;
+  /** New dead letters with the same error. Default: none. */
+  "dead_letters"?: number | DeadLettersDraft | null;
+  /** Missed ticks in a row. Default: none. */
+  "missed_ticks"?: number | null;
+}
+
+/** A change of a rule: only the fields to change. Null restores the default. */
+export interface ExpectationEdit {
+  /** New name. Default: unchanged. */
+  "name"?: string;
+  /** The condition; exactly one field. Default: unchanged. */
+  "when"?: RuleCondition;
+  /** What the rule applies to. Default: unchanged. */
+  "match"?: SubjectMatch;
+  /** Name of a route or a channel. Default: unchanged. */
+  "to"?: string | null;
+  /** How urgent an incident is. Default: unchanged. */
+  "severity"?: "info" | "page" | "warning" | null;
+  /** How long a violation must last before an incident opens. Default: unchanged. */
+  "for"?: string | null;
+  /** How many times in a row the condition must be met before the incident ends. Default: unchanged. */
+  "clear"?: number | null;
+  /** Whether a message is sent when the incident ends. Default: unchanged. */
+  "recovery"?: boolean | null;
+  /** Whether the rule is checked. Default: unchanged. */
+  "enabled"?: boolean;
+}
+
+/** A rule. Durations are in ISO 8601. */
+export interface ExpectationView {
+  "expectation_id": string;
+  "name": string;
+  "match": Record<string, unknown>;
+  "when": Record<string, unknown>;
+  /** Route or channel; null: the default channels. */
+  "to": string | null;
+  "severity": string;
+  "for": string;
+  "clear": number;
+  "recovery": boolean;
+  "enabled": boolean;
+  /** Project whose rota.yaml declares the rule; null: created by the API. */
+  "project": string | null;
+  "version": number;
+  "created_at": string;
+  "updated_at": string;
+  /** What is probably a mistake. Empty in lists. */
+  "warnings"?: Array<string>;
+}
+
 /** An external process that reports its run. */
 export interface ExternalDraft {
   /** Name of the job; created with the kind `exec` if missing. */
@@ -723,6 +983,18 @@ export interface ExternalRunState {
   "run_id": string;
   "cancel": boolean;
   "status": string;
+}
+
+/** How many failures are too many: a streak, a rate, or both. */
+export interface FailuresDraft {
+  /** Alert at this many failed runs in a row. Default: no limit. */
+  "streak"?: number | null;
+  /** Alert at this share of failed runs. Default: no limit. */
+  "rate"?: number | string | null;
+  /** Window of `rate`, at most 30 days. Default: 1 hour. */
+  "over"?: string | null;
+  /** Judge `rate` only if this many runs ended in the window. Default: 20. */
+  "at_least"?: number | null;
 }
 
 export interface FieldChange {
@@ -776,6 +1048,89 @@ export interface HookView {
   "version": number;
   "created_at": string;
   "used_at": string | null;
+}
+
+/** A change of an incident. */
+export interface IncidentAction {
+  /** A comment for the thread. Default: none. */
+  "note"?: string | null;
+}
+
+/** The violated expectation, the worst if there are several. */
+export interface IncidentExpectation {
+  "id": string;
+  "name": string;
+}
+
+/** A comment that is added to the thread of an incident. */
+export interface IncidentNote {
+  /** The comment. */
+  "text": string;
+}
+
+/** A message about an incident. */
+export interface IncidentNotification {
+  "notification_id": string;
+  "channel": string;
+  "kind": string;
+  "state": string;
+  "created_at": string;
+  "sent_at": string | null;
+  "attempts": number;
+  "error": string | null;
+}
+
+export interface IncidentQuery {
+  /** Filter by state; `silenced` are open ones whose messages a silence holds back. Default: all. */
+  "state"?: "acknowledged" | "open" | "resolved" | "silenced" | null;
+  /** Filter by severity. Default: all. */
+  "severity"?: "info" | "page" | "warning" | null;
+  /** Filter by the id of a job. Default: all. */
+  "job"?: string | null;
+  /** Maximum items per page. Default: 50. */
+  "limit"?: number;
+  "cursor"?: string | null;
+}
+
+/** What an incident is about. */
+export interface IncidentSubject {
+  "kind": string;
+  "id": string;
+  "name": string;
+}
+
+/** An incident. `thread` and `notifications` are present for a single incident only. */
+export interface IncidentView {
+  "incident_id": string;
+  "title": string;
+  "condition": string;
+  /** `info`, `warning` or `page`. */
+  "severity": string;
+  /** `open`, `acknowledged` or `resolved`. */
+  "state": string;
+  "subject": IncidentSubject;
+  "job_id": string | null;
+  "run_id": string | null;
+  "opened_at": string;
+  "last_seen_at": string;
+  "acknowledged_at": string | null;
+  "acknowledged_by": string | null;
+  "resolved_at": string | null;
+  "resolved_by": string | null;
+  /** Why the incident ended. */
+  "resolution": string | null;
+  /** How many bad runs the incident stands for. */
+  "count": number;
+  "silenced_until": string | null;
+  "is_flapping": boolean;
+  /** Code of the cause that explains the incident; no message names it. */
+  "inhibited_by": string | null;
+  /** Whether it is about the installation; only platform keys see it. */
+  "is_platform": boolean;
+  "expectation": IncidentExpectation;
+  "facts": Record<string, unknown>;
+  "thread"?: Array<ThreadEntryView> | null;
+  "notifications"?: Array<IncidentNotification> | null;
 }
 
 /** Delays ticks, so that jobs with the same schedule do not all start at one instant. */
@@ -865,6 +1220,10 @@ export interface JobDraft {
   "user_id"?: string | null;
   /** What the job does, at most 1,000 characters. Default: null. */
   "description"?: string | null;
+  /** What must hold for its runs; a violation opens an incident (docs/howto/alerts.md). Default: null. */
+  "expect"?: ExpectDraft | null;
+  /** How incidents of the job are reported. Default: as a warning, to the default channels. */
+  "alert"?: AlertDraft | null;
   /** Deduplicates submissions with the same key. Default: no deduplication. */
   "unique"?: UniqueDraft;
 }
@@ -929,6 +1288,33 @@ export interface JobEdit {
   "user_id"?: string | null;
   /** What the job does, at most 1,000 characters. Default: null. */
   "description"?: string | null;
+  /** What must hold for its runs; a violation opens an incident (docs/howto/alerts.md). Default: null. */
+  "expect"?: ExpectDraft | null;
+  /** How incidents of the job are reported. Default: as a warning, to the default channels. */
+  "alert"?: AlertDraft | null;
+}
+
+/** An expectation of a job: its own, a rule that matches it, or a default of Rota. */
+export interface JobExpectationView {
+  "expectation_id": string;
+  "name": string;
+  "origin": "default" | "job" | "rule";
+  /** Code of the condition, such as `finish_by`. */
+  "condition": string;
+  "when": Record<string, unknown>;
+  "to": string | null;
+  "severity": string;
+  /** `ok`, `pending` (violated, not yet for long enough), `firing`, or `unknown` while Rota cannot judge it. */
+  "state": string;
+  "since": string | null;
+  /** Next check; null if the condition is checked when a run ends. */
+  "next_check_at": string | null;
+  /** Its open incident. */
+  "incident_id": string | null;
+}
+
+export interface JobExpectations {
+  "data": Array<JobExpectationView>;
 }
 
 /** The recent runs of a job, newest first. */
@@ -942,6 +1328,8 @@ export interface JobStatus {
   "status": string;
   "latest_run": LatestRunView | null;
   "explanation": string;
+  /** When the next run will finish, if that can be predicted. */
+  "prediction"?: string | null;
 }
 
 /** A job with its fields and its current state. */
@@ -969,6 +1357,8 @@ export interface JobView {
   "labels": Record<string, string>;
   "user_id": string | null;
   "description": string | null;
+  "expect": Record<string, unknown> | null;
+  "alert": Record<string, unknown> | null;
   "status": string;
   "schedule_type": "CRON" | "DELAYED" | "EVENT" | "FUTURE" | "IMMEDIATE" | "INTERVAL" | "MIXED" | "ON_DEMAND" | "RRULE";
   "cron_expression": string | null;
@@ -1091,14 +1481,32 @@ export interface ListPage_CalendarView_ {
 }
 
 /** `next_cursor` is null on the last page. */
+export interface ListPage_DeliveryView_ {
+  "data": Array<DeliveryView>;
+  "next_cursor": string | null;
+}
+
+/** `next_cursor` is null on the last page. */
 export interface ListPage_EventView_ {
   "data": Array<EventView>;
   "next_cursor": string | null;
 }
 
 /** `next_cursor` is null on the last page. */
+export interface ListPage_ExpectationView_ {
+  "data": Array<ExpectationView>;
+  "next_cursor": string | null;
+}
+
+/** `next_cursor` is null on the last page. */
 export interface ListPage_HookView_ {
   "data": Array<HookView>;
+  "next_cursor": string | null;
+}
+
+/** `next_cursor` is null on the last page. */
+export interface ListPage_IncidentView_ {
+  "data": Array<IncidentView>;
   "next_cursor": string | null;
 }
 
@@ -1121,6 +1529,24 @@ export interface ListPage_KeyView_ {
 }
 
 /** `next_cursor` is null on the last page. */
+export interface ListPage_NotificationView_ {
+  "data": Array<NotificationView>;
+  "next_cursor": string | null;
+}
+
+/** `next_cursor` is null on the last page. */
+export interface ListPage_PingView_ {
+  "data": Array<PingView>;
+  "next_cursor": string | null;
+}
+
+/** `next_cursor` is null on the last page. */
+export interface ListPage_RouteView_ {
+  "data": Array<RouteView>;
+  "next_cursor": string | null;
+}
+
+/** `next_cursor` is null on the last page. */
 export interface ListPage_RunView_ {
   "data": Array<RunView>;
   "next_cursor": string | null;
@@ -1129,6 +1555,12 @@ export interface ListPage_RunView_ {
 /** `next_cursor` is null on the last page. */
 export interface ListPage_SecretView_ {
   "data": Array<SecretView>;
+  "next_cursor": string | null;
+}
+
+/** `next_cursor` is null on the last page. */
+export interface ListPage_SilenceView_ {
+  "data": Array<SilenceView>;
   "next_cursor": string | null;
 }
 
@@ -1147,6 +1579,12 @@ export interface ListPage_TenantView_ {
 /** `next_cursor` is null on the last page. */
 export interface ListPage_UserView_ {
   "data": Array<UserView>;
+  "next_cursor": string | null;
+}
+
+/** `next_cursor` is null on the last page. */
+export interface ListPage_WebhookView_ {
+  "data": Array<WebhookView>;
   "next_cursor": string | null;
 }
 
@@ -1211,6 +1649,10 @@ export interface ManifestDraft {
   "jobs": Array<DeclaredJob>;
   /** Calendars to create or replace; none is deleted. Default: none. */
   "calendars"?: Array<DeclaredCalendar>;
+  /** All rules of the project. Default: none. */
+  "alerts"?: Array<RuleDraft>;
+  /** All routes of the project. Default: none. */
+  "routes"?: Array<DeclaredRoute>;
 }
 
 /** The last change outside the manifest. */
@@ -1261,6 +1703,14 @@ export interface MatchView {
   "replay": string | null;
 }
 
+/** A limit that follows the job's own history. */
+export interface MaxDurationDraft {
+  /** Multiple of the 95th percentile of its recent successful runs. */
+  "times": number;
+  /** Never alert below this duration. Default: 1 minute. */
+  "at_least"?: string | null;
+}
+
 export interface MembersQuery {
   /** Name of the map step. */
   "step": string;
@@ -1286,6 +1736,37 @@ export interface MisfireDocument {
   "pace"?: string | null;
   /** A tick that is at most this late counts as on time, from 1 second to 1 day. Default: 1 minute. */
   "late_after"?: string | null;
+}
+
+export interface NotificationQuery {
+  /** Filter by the name of a channel. Default: all. */
+  "channel"?: string | null;
+  /** Filter by state. Default: all. */
+  "state"?: "digested" | "failed" | "pending" | "sending" | "sent" | "suppressed" | null;
+  /** Maximum items per page. Default: 50. */
+  "limit"?: number;
+  "cursor"?: string | null;
+}
+
+/** A message about incidents to one channel. */
+export interface NotificationView {
+  "notification_id": string;
+  "channel": string;
+  "kind": string;
+  "severity": string;
+  /** `pending`, `sending`, `sent` or `failed`. `digested`: a digest counts it instead. `suppressed`: not sent, `error` says why. */
+  "state": string;
+  "title": string | null;
+  /** The incidents that the message names; at most 20. */
+  "incident_ids": Array<string>;
+  "incident_count": number;
+  "created_at": string;
+  /** When the next attempt is due. */
+  "next_at": string | null;
+  "sent_at": string | null;
+  "attempts": number;
+  "error": string | null;
+  "digest_id": string | null;
 }
 
 /** What happens to a tick inside a blackout. */
@@ -1332,17 +1813,89 @@ export interface PauseDraft {
   "reason"?: string | null;
 }
 
+/** A new ping. Give `every` or `cron`. */
+export interface PingDraft {
+  /** Name of the ping, and of the job that shows its runs. */
+  "name": string;
+  /** A success is expected this often, 1m to 366d. Default: by `cron`. */
+  "every"?: string | null;
+  /** A success is expected at these times. Default: by `every`. */
+  "cron"?: string | null;
+  /** Time zone of `cron`. Default: UTC. */
+  "timezone"?: string;
+  /** How long a success may be late, and how long the work may take after `/start`. Default: 1h. */
+  "grace"?: string;
+  /** How incidents are reported. Default: to the default channels. */
+  "alert"?: AlertDraft | null;
+}
+
+export interface PingQuery {
+  /** Your id of this run, so that a start and its end belong together. Default: empty, one run at a time. */
+  "rid"?: string;
+}
+
+/** A ping without its URL. */
+export interface PingView {
+  "ping_id": string;
+  "name": string;
+  /** The first characters of the token in the URL. */
+  "handle": string;
+  /** `new`: no signal yet. `up`, `down`: by the last check. `running`: work has begun and not ended. */
+  "state": string;
+  /** When a success is expected. */
+  "schedule": Record<string, unknown>;
+  "grace": string;
+  "alert": Record<string, unknown>;
+  "version": number;
+  "created_at": string;
+  "pinged_at": string | null;
+  "succeeded_at": string | null;
+  "failed_at": string | null;
+  /** When a missing success becomes an incident. Default: null. */
+  "overdue_at": string | null;
+}
+
 /** The differences. `touched` jobs match their declaration but were changed outside it. */
 export interface PlanView {
   "project": string;
   "changes": Array<ChangeView>;
   "calendars": Array<CalendarChangeView>;
+  "alerts": Array<AlertChangeView>;
   "unchanged": number;
   "touched": Record<string, ManualChangeView>;
   "seen": Record<string, number>;
   "seen_calendars": Record<string, number>;
+  "seen_alerts": Record<string, number>;
   /** Kinds that no worker serves, and what to do. */
   "warnings": Array<string>;
+}
+
+export interface PredictionQuery {
+  /** Deadline: a time of day in the job's zone, the first one after the tick (`06:00`), or a duration after the tick (`+3h30m`). Default: `expect.finish_by` of the job. */
+  "by"?: string | null;
+}
+
+/** When a run will finish. Without enough history `expected_at` is null; `reason` says why. */
+export interface PredictionView {
+  "job_id": string;
+  /** The run; null for a tick that was not fired yet. */
+  "run_id": string | null;
+  "scheduled_at": string;
+  "due_at": string;
+  "started_at": string | null;
+  /** Half of such runs finish by this time. Default: null. */
+  "expected_at": string | null;
+  /** 9 of 10 such runs finish by this time. Default: null. */
+  "likely_by": string | null;
+  "deadline": string | null;
+  /** Probability of success by the deadline, 0 to 1. Default: null. */
+  "probability": number | null;
+  /** Successful runs that the prediction is made of. */
+  "samples": number;
+  "basis": string | null;
+  /** Why there is no prediction. Default: null. */
+  "reason": string | null;
+  "sentence": string;
 }
 
 /** A schedule to preview. */
@@ -1377,11 +1930,58 @@ export interface Problem {
   "errors"?: Array<ProblemField>;
 }
 
+/** A request that ends the problem. Left out if the caller may not send it. */
+export interface ProblemActionView {
+  "label": string;
+  "method": string;
+  /** Path and query, relative to the address of the API. */
+  "path": string;
+  "body": Record<string, unknown> | null;
+  /** Whether it is a bulk operation: send the body with `dry_run: true` first, then again with the `token` of the response. */
+  "needs_token": boolean;
+}
+
 /** The error of one field; `pointer` is a JSON pointer into the request. */
 export interface ProblemField {
   "pointer": string;
   "code": string;
   "detail": string;
+}
+
+export interface ProblemList {
+  "data": Array<ProblemView>;
+}
+
+export interface ProblemListQuery {
+  /** Act for all tenants; `true` requires a platform key. Default: true for a platform key, false for other keys. */
+  "all_tenants"?: boolean;
+  /** Find the problems anew; otherwise the list is up to 5 seconds old. Default: `false`. */
+  "fresh"?: boolean;
+}
+
+export interface ProblemSubjectView {
+  /** job, step, task, queue, tenant, source, endpoint, channel, ping, worker or platform. */
+  "kind": string;
+  "id": string;
+  "name": string;
+}
+
+export interface ProblemView {
+  /** For programs; listed in docs/reference/problems.md. */
+  "code": string;
+  /** What is wrong. */
+  "sentence": string;
+  /** Why, if Rota knows it. */
+  "cause": string | null;
+  "since": string | null;
+  /** info, warning or page. */
+  "severity": string;
+  "subject": ProblemSubjectView;
+  /** What to do. */
+  "remedy": string;
+  "action": ProblemActionView | null;
+  /** Pages of the dashboard, by what they show. */
+  "links": Record<string, string>;
 }
 
 export interface QueueCreated {
@@ -1475,6 +2075,51 @@ export interface RecurringDocument {
   "length": string;
 }
 
+/** What rules would have done over a part of the history. */
+export interface Rehearsal {
+  /** Start of the history that was read. */
+  "since": string;
+  "until": string;
+  /** Ended runs that were read. */
+  "runs": number;
+  /** False if there were more runs than one rehearsal reads. */
+  "is_complete": boolean;
+  "incidents": number;
+  "messages": number;
+  "rules": Array<RehearsedRule>;
+}
+
+/** Which rules to replay over the history of runs. */
+export interface RehearsalDraft {
+  /** Rules to replay. Default: the stored rules. */
+  "rules"?: Array<RuleDraft> | null;
+  /** Routes that replace stored ones of the same name. Default: none. */
+  "routes"?: Record<string, Array<RouteStepDraft>>;
+  /** Replay the `expect` of jobs too. Default: true. */
+  "include_jobs"?: boolean;
+  /** How far to go back, at most 90 days. Default: 30 days. */
+  "since"?: string;
+}
+
+/** What one rule, or one condition of a job, would have done. */
+export interface RehearsedRule {
+  "name": string;
+  "origin": "job" | "rule";
+  "condition": string;
+  /** Incidents that it would have opened. */
+  "incidents": number;
+  /** Messages to all channels of its route. */
+  "messages": number;
+  /** Jobs, steps, tasks or queues with an incident. */
+  "subjects": number;
+  "first_at": string | null;
+  "last_at": string | null;
+  /** Title of the last incident. */
+  "example": string | null;
+  /** Why the rule was not replayed; null if it was. */
+  "skipped": string | null;
+}
+
 export interface ReplayDraft {
   /** Payload of the new run. Default: the payload of the replayed run. */
   "payload"?: unknown;
@@ -1492,6 +2137,13 @@ export interface ReplayManyDraft {
   "per_minute"?: number | null;
   /** Runs that earlier calls requeued at the same rate. Default: 0. */
   "before"?: number;
+}
+
+/** `matched` deliveries fit the filter, this call scheduled `done`, and `token` confirms. */
+export interface ReplayedDeliveries {
+  "matched": number;
+  "done": number;
+  "token": string | null;
 }
 
 /** How to treat the ticks missed during the pause. */
@@ -1521,6 +2173,86 @@ export interface RotateDraft {
   "secret"?: string | null;
   /** How long the previous secret stays valid. Default: 1 day. */
   "former_for"?: string;
+}
+
+/** A route: which channels get the messages of an incident, and when. */
+export interface RouteDraft {
+  /** Steps in order. */
+  "steps": Array<RouteStepDraft>;
+}
+
+/** One step of a route: channels, and when they get messages. */
+export interface RouteStepDraft {
+  /** Names of channels. */
+  "to": Array<string>;
+  /** How long after the incident opened the step starts, at most 30 days. Default: 0 s. */
+  "after"?: string | null;
+  /** Repeat the message at this interval while the incident is open and not acknowledged, from 1 minute to 30 days. Default: no repetition. */
+  "repeat"?: string | null;
+  /** Skip the step for an acknowledged incident. Default: never skip. */
+  "unless"?: "acknowledged" | null;
+  /** Only incidents that are at least this urgent. Default: all. */
+  "severity"?: "info" | "page" | "warning" | null;
+  /** Whether these channels get recovery messages. Default: true. */
+  "recovery"?: boolean | null;
+}
+
+export interface RouteView {
+  "name": string;
+  "steps": Array<Record<string, unknown>>;
+  /** Project whose rota.yaml declares the route; null: created by the API. */
+  "project": string | null;
+  "version": number;
+  "created_at": string;
+  "updated_at": string;
+}
+
+/** The condition of a rule: exactly one field. */
+export interface RuleCondition {
+  /** Each tick's run starts within this time after its tick. Default: none. */
+  "start_within"?: string | null;
+  /** Each tick's run succeeds by this time of day in the job's zone, the first one after the tick (`06:00`), or within a duration after the tick (`+3h30m`). Default: none. */
+  "finish_by"?: string | null;
+  /** Warn before `finish_by` is missed. Default: false. */
+  "at_risk"?: boolean | AtRiskDraft | null;
+  /** The newest successful tick is at most this old; must not be shorter than the longest gap between two ticks. Default: none. */
+  "succeed_every"?: string | null;
+  /** A run lasts at most this long, or a multiple of its own history. Default: none. */
+  "max_duration"?: string | MaxDurationDraft | null;
+  /** Failures in a row, or share of failures. Default: none. */
+  "failures"?: FailuresDraft | null;
+  /** New dead letters with the same error. Default: none. */
+  "dead_letters"?: number | DeadLettersDraft | null;
+  /** Missed ticks in a row. Default: none. */
+  "missed_ticks"?: number | null;
+  /** A queue with waiting runs has a worker at the latest after this time. Default: none. */
+  "no_worker"?: string | null;
+  /** No run of a queue waits longer than this. Default: none. */
+  "oldest_wait"?: string | null;
+  /** Ticks are fired at most this late. Needs the role platform. Default: none. */
+  "lag"?: string | null;
+}
+
+/** A rule: one condition for all subjects that `match` selects, and how it is reported. */
+export interface RuleDraft {
+  /** Name of a route or a channel. Default: the default channels. */
+  "to"?: string | null;
+  /** How urgent an incident is; `page` may wake people. Default: `warning`. */
+  "severity"?: "info" | "page" | "warning" | null;
+  /** How long a violation must last before an incident opens, at most a day. Default: 0 s. */
+  "for"?: string | null;
+  /** How many times in a row the condition must be met before the incident ends. Default: 1. */
+  "clear"?: number | null;
+  /** Whether a message is sent when the incident ends. Default: true. */
+  "recovery"?: boolean | null;
+  /** Name of the rule; unique in the tenant. */
+  "name": string;
+  /** The condition that must be met; exactly one field. */
+  "when": RuleCondition;
+  /** What the rule applies to. Default: every job. */
+  "match"?: SubjectMatch;
+  /** Whether the rule is checked. Default: true. */
+  "enabled"?: boolean;
 }
 
 /** One run with its payload, its result and the backfill that created it. `submitter` and `address` are the caller and its address; null for a run that a job created. `traceback` belongs to the last attempt; null if no exception ended it. */
@@ -1598,6 +2330,8 @@ export interface RunExplanation {
   "code": string;
   "sentence": string;
   "details": Record<string, unknown>;
+  /** When an unfinished run will finish, if that can be predicted. */
+  "prediction"?: string | null;
 }
 
 /** A graph run: its graph and the state of every step. `counts` is the number of steps per state; `critical_path` lists the steps that determined the duration. */
@@ -1765,6 +2499,10 @@ export interface SchedulerView {
   "started_at": string;
   "beat_at": string;
   "shards": Array<number>;
+  /** Version of Rota; null for an earlier release. */
+  "version": string | null;
+  /** Where its probes and metrics are; null if the listener is off. Only platform keys see it. */
+  "observe_url": string | null;
 }
 
 export interface Schedulers {
@@ -1802,6 +2540,45 @@ export interface ShardView {
 
 export interface Shards {
   "data": Array<ShardView>;
+}
+
+/** Holds back messages about matching incidents; checks go on. Give `for` or `ends_at`, at most 30 days, or a calendar. */
+export interface SilenceDraft {
+  /** Why messages are held back. */
+  "reason": string;
+  /** What the silence applies to. Default: everything of the tenant. */
+  "match"?: SubjectMatch;
+  /** When the silence begins. Default: now. */
+  "starts_at"?: string | null;
+  /** When the silence ends. Default: `for` after its start. */
+  "ends_at"?: string | null;
+  /** How long the silence lasts, instead of `ends_at`. Default: none. */
+  "for"?: string | null;
+  /** Name of a calendar: the silence holds in its windows, until it is deleted. Default: none. */
+  "calendar"?: string | null;
+}
+
+export interface SilenceQuery {
+  /** Also list ended silences. Default: false. */
+  "ended"?: boolean;
+  /** Maximum items per page. Default: 50. */
+  "limit"?: number;
+  "cursor"?: string | null;
+}
+
+/** A silence. `ends_at` is null for one that follows a calendar without an end. */
+export interface SilenceView {
+  "silence_id": string;
+  "match": SubjectMatch;
+  "starts_at": string;
+  "ends_at": string | null;
+  "calendar": string | null;
+  "reason": string;
+  /** `pending`, `active` or `ended`. */
+  "state": string;
+  "created_by": string;
+  "created_at": string;
+  "ended_by": string | null;
 }
 
 /** An event source and its progress. */
@@ -1917,6 +2694,28 @@ export interface StepView {
   "end_time": string | null;
   "reason": string | null;
   "map": MapView | null;
+}
+
+/** Which subjects a rule or a silence applies to. All given fields must match; without any, all jobs match. `*` in a pattern stands for any characters. */
+export interface SubjectMatch {
+  /** Pattern of job names. Default: any. */
+  "job"?: string | null;
+  /** Pattern of step names of graphs. Default: no steps. */
+  "step"?: string | null;
+  /** Pattern of tasks (the kind of a job). Default: any. */
+  "task"?: string | null;
+  /** Pattern of queue names. Default: any. */
+  "queue"?: string | null;
+  /** Labels that the job must have. Default: any. */
+  "labels"?: Record<string, string>;
+}
+
+/** Targets with the same labels, in the form of Prometheus' HTTP service discovery. */
+export interface TargetGroup {
+  /** Host and port of each listener. */
+  "targets": Array<string>;
+  /** `role`, `version` and `process`. The group of the cluster's metrics has `__metrics_path__` and a fixed `instance` instead. */
+  "labels": Record<string, string>;
 }
 
 /** Runs that ended from `start` on, for `width_s` seconds. */
@@ -2040,6 +2839,14 @@ export interface TenantView {
   "created_at": string;
 }
 
+/** An entry of the thread of an incident. `by` is null for Rota itself. */
+export interface ThreadEntryView {
+  "at": string;
+  "type": string;
+  "by": string | null;
+  "text": string | null;
+}
+
 /** A login ticket. Append `path` to the address of the API. */
 export interface TicketView {
   "ticket": string;
@@ -2117,6 +2924,124 @@ export interface WarningView {
   "detail": string;
 }
 
+/** A subscription: events are sent to a URL as signed requests. */
+export interface WebhookDraft {
+  /** Where events are sent. It must be public: the same rules as for `http` jobs apply. `https`, unless `allow_http` is set. */
+  "url": string;
+  /** Event types or patterns; an event must match one of them. */
+  "events": Array<string>;
+  /** Unique in the tenant. Default: the host of the URL. */
+  "name"?: string | null;
+  /** Which events are sent. Default: all. */
+  "filter"?: WebhookFilter | null;
+  /** Fields to send in addition, masked: payload and result of the run. Requires the role admin. Default: none. */
+  "include"?: Array<"payload" | "result">;
+  /** Form of the body: `{type, timestamp, data}` (`standard`) or a CloudEvent. Default: `standard`. */
+  "format"?: "cloudevents" | "standard";
+  /** Allow a URL without TLS, readable on the way. Default: `false`. */
+  "allow_http"?: boolean;
+  /** Signing secret: `whsec_` and the base64 of 24 to 64 random bytes. Default: a random one. */
+  "secret"?: string | null;
+}
+
+/** Changes the given fields. */
+export interface WebhookEdit {
+  /** Where events are sent. It must be public: the same rules as for `http` jobs apply. `https`, unless `allow_http` is set. Default: unchanged. */
+  "url"?: string;
+  /** Event types or patterns; an event must match one of them. Default: unchanged. */
+  "events"?: Array<string>;
+  /** Unique in the tenant. Default: unchanged. */
+  "name"?: string;
+  /** Replaces the whole filter; null removes it. Default: unchanged. */
+  "filter"?: WebhookFilter | null;
+  /** Fields to send in addition, masked: payload and result of the run. Requires the role admin. Default: unchanged. */
+  "include"?: Array<"payload" | "result">;
+  /** Form of the body: `{type, timestamp, data}` (`standard`) or a CloudEvent. Default: unchanged. */
+  "format"?: "cloudevents" | "standard";
+  /** Allow a URL without TLS. Default: unchanged. */
+  "allow_http"?: boolean;
+}
+
+/** If deliveries are held, send a dry run first and repeat it with its token. */
+export interface WebhookEnableDraft {
+  /** What happens to held deliveries: send all (`replay`), send only the newest, or drop them. Required if there are any. Default: none. */
+  "held"?: "drop" | "newest" | "replay" | null;
+  /** Pace of `replay`, in deliveries per minute. Default: 600. */
+  "per_minute"?: number;
+  /** Only count, and return a confirmation token. Default: `false`. */
+  "dry_run"?: boolean;
+  /** Token of a dry run with the same `held`. Default: none. */
+  "token"?: string | null;
+}
+
+/** Conditions that an event must meet, all of them. `*` in a name matches any characters. */
+export interface WebhookFilter {
+  /** Name of the job, or a pattern such as `nightly *`. Default: any. */
+  "job"?: string | null;
+  /** Task, or a pattern. Default: any. */
+  "task"?: string | null;
+  /** Queue, or a pattern. Default: any. */
+  "queue"?: string | null;
+  /** Labels that the job must have. Default: none. */
+  "labels"?: Record<string, string>;
+  /** Lowest severity of incident events. Default: any. */
+  "severity"?: "info" | "page" | "warning" | null;
+}
+
+/** Send a dry run first, which returns the count and a token; then repeat it with the token. */
+export interface WebhookReplayDraft {
+  /** Which deliveries to send again. Default: `failed`. */
+  "states"?: Array<"delivered" | "dropped" | "failed"> | null;
+  /** Event types or patterns. Default: all. */
+  "events"?: Array<string> | null;
+  /** Events at or after this time. Default: any. */
+  "since"?: string | null;
+  /** Events before this time. Default: any. */
+  "until"?: string | null;
+  /** Pace, in deliveries per minute. Default: 600. */
+  "per_minute"?: number;
+  /** Only count, and return a confirmation token. Default: `false`. */
+  "dry_run"?: boolean;
+  /** Token of a dry run with the same filter; required unless `dry_run`. Default: none. */
+  "token"?: string | null;
+}
+
+/** During the overlap both secrets sign, so receivers can change at any time in between. */
+export interface WebhookRotateDraft {
+  /** Signing secret: `whsec_` and the base64 of 24 to 64 random bytes. Default: a random one. */
+  "secret"?: string | null;
+  /** How long the previous secret signs as well. Default: 24 hours. */
+  "former_for"?: string;
+}
+
+/** An endpoint without its secret. `url` is shortened for viewers. `pending` counts deliveries that wait, `held` those that wait because the endpoint is disabled; both up to 100,001. `failing_since` is the first failed attempt since the last success. */
+export interface WebhookView {
+  "webhook_id": string;
+  "name": string;
+  "url": string;
+  "events": Array<string>;
+  "filter": WebhookFilter;
+  "include": Array<string>;
+  "format": "cloudevents" | "standard";
+  "allow_http": boolean;
+  "state": "disabled" | "enabled";
+  "disabled_reason": "failing" | "gone" | "manual" | null;
+  "disabled_at": string | null;
+  "failures": number;
+  "failing_since": string | null;
+  "last_success_at": string | null;
+  "last_failure_at": string | null;
+  "last_error": string | null;
+  "pending": number;
+  "held": number;
+  "version": number;
+  "former_secret_until": string | null;
+  "created_at": string;
+  "created_by": string;
+  "updated_at": string;
+  "warnings"?: Array<string>;
+}
+
 /** A period of every week. */
 export interface WeeklyDocument {
   /** Start: a day and a time, such as `fri 18:00`. */
@@ -2169,6 +3094,10 @@ export interface WorkerView {
   "kinds": Array<string>;
   "started_at": string;
   "beat_at": string;
+  /** Version of Rota; null for an earlier release. */
+  "version": string | null;
+  /** Where its probes and metrics are; null if the listener is off. Only platform keys see it. */
+  "observe_url": string | null;
 }
 
 export interface WorkersQuery {
@@ -2180,6 +3109,14 @@ export interface WorkersQuery {
 
 /** Every operation, by its method and path. */
 export interface Operations {
+  /** Create a route (201) or replace it (200). */
+  "PUT /v1/routes/{name}": { path: { name: string }; query: {  }; body: RouteDraft; answer: RouteView };
+  /** List routes by name. */
+  "GET /v1/routes": { path: {  }; query: { "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_RouteView_ };
+  /** Get a route. */
+  "GET /v1/routes/{name}": { path: { name: string }; query: {  }; body: undefined; answer: RouteView };
+  /** Delete a route that no job and no rule reports to. */
+  "DELETE /v1/routes/{name}": { path: { name: string }; query: {  }; body: undefined; answer: undefined };
   /** List the audit log, newest first. */
   "GET /v1/audit": { path: {  }; query: { "thing"?: string | undefined; "thing_id"?: string | undefined; "actor"?: string | undefined; "action"?: string | undefined; "since"?: string | undefined; "until"?: string | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_AuditView_ };
   /** List backfills, newest first. */
@@ -2200,6 +3137,24 @@ export interface Operations {
   "GET /v1/calendars/{name}": { path: { name: string }; query: {  }; body: undefined; answer: CalendarView };
   /** Delete a calendar that no job uses. */
   "DELETE /v1/calendars/{name}": { path: { name: string }; query: {  }; body: undefined; answer: undefined };
+  /** List incidents, latest first. */
+  "GET /v1/incidents": { path: {  }; query: { "state"?: "acknowledged" | "open" | "resolved" | "silenced" | undefined; "severity"?: "info" | "page" | "warning" | undefined; "job"?: string | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_IncidentView_ };
+  /** Get an incident with its thread and messages. */
+  "GET /v1/incidents/{incident_id}": { path: { incident_id: string }; query: {  }; body: undefined; answer: IncidentView };
+  /** Acknowledge an incident. */
+  "POST /v1/incidents/{incident_id}/acknowledge": { path: { incident_id: string }; query: {  }; body: IncidentAction | undefined; answer: IncidentView };
+  /** Resolve an incident by hand. */
+  "POST /v1/incidents/{incident_id}/resolve": { path: { incident_id: string }; query: {  }; body: IncidentAction | undefined; answer: IncidentView };
+  /** Add a note to the thread of an incident. */
+  "POST /v1/incidents/{incident_id}/notes": { path: { incident_id: string }; query: {  }; body: IncidentNote; answer: IncidentView };
+  /** List messages about incidents, latest first. */
+  "GET /v1/notifications": { path: {  }; query: { "channel"?: string | undefined; "state"?: "digested" | "failed" | "pending" | "sending" | "sent" | "suppressed" | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_NotificationView_ };
+  /** Get a message about incidents. */
+  "GET /v1/notifications/{notification_id}": { path: { notification_id: string }; query: {  }; body: undefined; answer: NotificationView };
+  /** List the alert channels that the tenant may use, without their addresses. */
+  "GET /v1/channels": { path: {  }; query: {  }; body: undefined; answer: ChannelList };
+  /** Send a test message to a channel. */
+  "POST /v1/channels/{name}/test": { path: { name: string }; query: {  }; body: undefined; answer: NotificationView };
   /** List your queues with their pauses, limits and counts of runs. */
   "GET /v1/queues": { path: {  }; query: { "all_tenants"?: boolean | undefined }; body: undefined; answer: Queues };
   /** Create a queue of your tenant. */
@@ -2258,6 +3213,18 @@ export interface Operations {
   "GET /v1/events/{event_id}": { path: { event_id: string }; query: {  }; body: undefined; answer: EventView };
   /** Replay events: match them again with the current jobs and start new runs. */
   "POST /v1/events:replay": { path: {  }; query: {  }; body: EventsReplayDraft; answer: EventReplayResult };
+  /** Create a rule: one condition for all subjects that match. */
+  "POST /v1/expectations": { path: {  }; query: {  }; body: RuleDraft; answer: ExpectationView };
+  /** List rules by name. */
+  "GET /v1/expectations": { path: {  }; query: { "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_ExpectationView_ };
+  /** Get a rule. */
+  "GET /v1/expectations/{expectation_id}": { path: { expectation_id: string }; query: {  }; body: undefined; answer: ExpectationView };
+  /** Change a rule. */
+  "PATCH /v1/expectations/{expectation_id}": { path: { expectation_id: string }; query: {  }; body: ExpectationEdit; answer: ExpectationView };
+  /** Delete a rule. */
+  "DELETE /v1/expectations/{expectation_id}": { path: { expectation_id: string }; query: {  }; body: undefined; answer: undefined };
+  /** List what is expected of a job. */
+  "GET /v1/jobs/{job_id}/expectations": { path: { job_id: string }; query: {  }; body: undefined; answer: JobExpectations };
   /** Start an external run, which the caller executes. */
   "POST /v1/runs/external": { path: {  }; query: {  }; body: ExternalDraft; answer: ExternalRun };
   /** Report that an external run continues, with its new output. */
@@ -2334,8 +3301,30 @@ export interface Operations {
   "POST /v1/manifests/plan": { path: {  }; query: {  }; body: ManifestDraft; answer: PlanView };
   /** Apply a manifest: make the jobs of a project match it, all or none. */
   "POST /v1/manifests/apply": { path: {  }; query: {  }; body: ApplyDraft; answer: PlanView };
+  /** List the processes to scrape, for `http_sd_configs` of Prometheus. */
+  "GET /v1/targets": { path: {  }; query: {  }; body: undefined; answer: Array<TargetGroup> };
+  /** Get how many slots a queue could use, for an autoscaler. */
+  "GET /v1/queues/{queue}/demand": { path: { queue: string }; query: { "all_tenants"?: boolean | undefined }; body: undefined; answer: DemandView };
   /** List the recent runs of several jobs: running, ended, or skipped with the reason. */
   "GET /v1/jobs/outcomes": { path: {  }; query: { "job_id"?: Array<string> | undefined; "each"?: number | undefined }; body: undefined; answer: Outcomes };
+  /** Create a ping URL for work that Rota does not run. */
+  "POST /v1/pings": { path: {  }; query: {  }; body: PingDraft; answer: CreatedPing };
+  /** List pings by name, without their URLs. */
+  "GET /v1/pings": { path: {  }; query: { "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_PingView_ };
+  /** Get a ping without its URL. */
+  "GET /v1/pings/{ping_id}": { path: { ping_id: string }; query: {  }; body: undefined; answer: PingView };
+  /** Replace the URL of a ping. */
+  "POST /v1/pings/{ping_id}/rotate": { path: { ping_id: string }; query: {  }; body: undefined; answer: CreatedPing };
+  /** Delete a ping. */
+  "DELETE /v1/pings/{ping_id}": { path: { ping_id: string }; query: {  }; body: undefined; answer: undefined };
+  /** Predict when the unfinished run of a job, or its next tick, will finish. */
+  "GET /v1/jobs/{job_id}/prediction": { path: { job_id: string }; query: { "by"?: string | undefined }; body: undefined; answer: PredictionView };
+  /** Predict when an unfinished run of a job will finish. */
+  "GET /v1/runs/{run_id}/prediction": { path: { run_id: string }; query: { "by"?: string | undefined }; body: undefined; answer: PredictionView };
+  /** List what is wrong now, the most severe first, each with its cause and its remedy. */
+  "GET /v1/problems": { path: {  }; query: { "all_tenants"?: boolean | undefined; "fresh"?: boolean | undefined }; body: undefined; answer: ProblemList };
+  /** Rehearse rules: replay them over the history and count incidents and messages. */
+  "POST /v1/expectations/rehearse": { path: {  }; query: {  }; body: RehearsalDraft | undefined; answer: Rehearsal };
   /** Preview a schedule: its description, its next times and the effects of daylight saving. */
   "POST /v1/schedules/preview": { path: {  }; query: {  }; body: PreviewDraft; answer: PreviewView };
   /** Create a backfill of a past range of any length (201), or count its ticks (200). */
@@ -2350,6 +3339,12 @@ export interface Operations {
   "GET /v1/whoami": { path: {  }; query: {  }; body: undefined; answer: WhoAmI };
   /** Get the OpenAPI 3.1 document of this API. */
   "GET /v1/openapi.json": { path: {  }; query: {  }; body: undefined; answer: Record<string, unknown> };
+  /** List silences, latest end first. */
+  "GET /v1/silences": { path: {  }; query: { "ended"?: boolean | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_SilenceView_ };
+  /** Silence incidents. */
+  "POST /v1/silences": { path: {  }; query: {  }; body: SilenceDraft; answer: SilenceView };
+  /** End a silence now. */
+  "DELETE /v1/silences/{silence_id}": { path: { silence_id: string }; query: {  }; body: undefined; answer: undefined };
   /** List event sources with their readers, progress and last errors. */
   "GET /v1/sources": { path: {  }; query: {  }; body: undefined; answer: Sources };
   /** Get statistics: runs by outcome, waits, durations, queue depths and late ticks. */
@@ -2386,6 +3381,32 @@ export interface Operations {
   "GET /v1/users/{user_id}": { path: { user_id: string }; query: {  }; body: undefined; answer: UserView };
   /** Revoke all keys of a user. */
   "DELETE /v1/users/{user_id}/keys": { path: { user_id: string }; query: {  }; body: undefined; answer: KeysRevoked };
+  /** Subscribe a URL to events. */
+  "POST /v1/webhooks": { path: {  }; query: {  }; body: WebhookDraft; answer: CreatedWebhook };
+  /** List webhook endpoints by name, without their secrets. */
+  "GET /v1/webhooks": { path: {  }; query: { "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_WebhookView_ };
+  /** Get a webhook endpoint: subscription, health, and how many deliveries wait. */
+  "GET /v1/webhooks/{webhook_id}": { path: { webhook_id: string }; query: {  }; body: undefined; answer: WebhookView };
+  /** Change a subscription. Deliveries that wait are sent to the new URL. */
+  "PATCH /v1/webhooks/{webhook_id}": { path: { webhook_id: string }; query: {  }; body: WebhookEdit; answer: WebhookView };
+  /** Delete a webhook endpoint. Deliveries that wait are not sent. */
+  "DELETE /v1/webhooks/{webhook_id}": { path: { webhook_id: string }; query: {  }; body: undefined; answer: undefined };
+  /** Replace the secret of a webhook endpoint. */
+  "POST /v1/webhooks/{webhook_id}/rotate": { path: { webhook_id: string }; query: {  }; body: WebhookRotateDraft | undefined; answer: CreatedWebhook };
+  /** Disable a webhook endpoint. Its deliveries are held for 14 days. */
+  "POST /v1/webhooks/{webhook_id}/disable": { path: { webhook_id: string }; query: {  }; body: undefined; answer: WebhookView };
+  /** Enable a webhook endpoint, and decide about its held deliveries. */
+  "POST /v1/webhooks/{webhook_id}/enable": { path: { webhook_id: string }; query: {  }; body: WebhookEnableDraft | undefined; answer: EnabledWebhook };
+  /** Send a test event to a webhook endpoint. */
+  "POST /v1/webhooks/{webhook_id}/test": { path: { webhook_id: string }; query: {  }; body: undefined; answer: DeliveryView };
+  /** Send deliveries of a webhook endpoint again, at a pace. */
+  "POST /v1/webhooks/{webhook_id}/replay": { path: { webhook_id: string }; query: {  }; body: WebhookReplayDraft; answer: ReplayedDeliveries };
+  /** List the deliveries of a webhook endpoint, newest event first. They are kept for 14 days. */
+  "GET /v1/webhooks/{webhook_id}/deliveries": { path: { webhook_id: string }; query: { "state"?: "all" | "delivered" | "dropped" | "failed" | "held" | "pending" | undefined; "type"?: string | undefined; "limit"?: number | undefined; "cursor"?: string | undefined }; body: undefined; answer: ListPage_DeliveryView_ };
+  /** Get a delivery: its request, the last response and its attempts. */
+  "GET /v1/webhooks/{webhook_id}/deliveries/{delivery_id}": { path: { webhook_id: string; delivery_id: string }; query: {  }; body: undefined; answer: DeliveryDetails };
+  /** Send a delivery again, with the same `webhook-id`. */
+  "POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver": { path: { webhook_id: string; delivery_id: string }; query: {  }; body: undefined; answer: DeliveryView };
 }
 
 export const RUN_STATES = [
@@ -2444,6 +3465,10 @@ export const ROLES = {
 } as const;
 /** The permission that each operation needs. */
 export const NEEDS = {
+  "PUT /v1/routes/{name}": "define",
+  "GET /v1/routes": "read",
+  "GET /v1/routes/{name}": "read",
+  "DELETE /v1/routes/{name}": "define",
   "GET /v1/audit": "manage",
   "GET /v1/backfills": "read",
   "GET /v1/backfills/{backfill_id}": "read",
@@ -2454,6 +3479,15 @@ export const NEEDS = {
   "GET /v1/calendars": "read",
   "GET /v1/calendars/{name}": "read",
   "DELETE /v1/calendars/{name}": "manage",
+  "GET /v1/incidents": "read",
+  "GET /v1/incidents/{incident_id}": "read",
+  "POST /v1/incidents/{incident_id}/acknowledge": "operate",
+  "POST /v1/incidents/{incident_id}/resolve": "operate",
+  "POST /v1/incidents/{incident_id}/notes": "operate",
+  "GET /v1/notifications": "read",
+  "GET /v1/notifications/{notification_id}": "read",
+  "GET /v1/channels": "read",
+  "POST /v1/channels/{name}/test": "operate",
   "GET /v1/queues": "read",
   "POST /v1/queues": "manage",
   "POST /v1/queues/{queue}/pause": "manage",
@@ -2483,6 +3517,12 @@ export const NEEDS = {
   "GET /v1/events": "read",
   "GET /v1/events/{event_id}": "read",
   "POST /v1/events:replay": "operate",
+  "POST /v1/expectations": "define",
+  "GET /v1/expectations": "read",
+  "GET /v1/expectations/{expectation_id}": "read",
+  "PATCH /v1/expectations/{expectation_id}": "define",
+  "DELETE /v1/expectations/{expectation_id}": "define",
+  "GET /v1/jobs/{job_id}/expectations": "read",
   "POST /v1/runs/external": "define",
   "POST /v1/runs/{run_id}/external": "define",
   "POST /v1/runs/{run_id}/external/end": "define",
@@ -2520,13 +3560,27 @@ export const NEEDS = {
   "GET /v1/runs/{run_id}/logs": "read",
   "POST /v1/manifests/plan": "read",
   "POST /v1/manifests/apply": "define",
+  "GET /v1/targets": "platform",
+  "GET /v1/queues/{queue}/demand": "read",
   "GET /v1/jobs/outcomes": "read",
+  "POST /v1/pings": "define",
+  "GET /v1/pings": "read",
+  "GET /v1/pings/{ping_id}": "read",
+  "POST /v1/pings/{ping_id}/rotate": "define",
+  "DELETE /v1/pings/{ping_id}": "define",
+  "GET /v1/jobs/{job_id}/prediction": "read",
+  "GET /v1/runs/{run_id}/prediction": "read",
+  "GET /v1/problems": "read",
+  "POST /v1/expectations/rehearse": "read",
   "POST /v1/schedules/preview": "read",
   "POST /v1/jobs/{job_id}/backfills": "operate",
   "PUT /v1/secrets/{name}": "manage",
   "GET /v1/secrets": "manage",
   "DELETE /v1/secrets/{name}": "manage",
   "GET /v1/whoami": "read",
+  "GET /v1/silences": "read",
+  "POST /v1/silences": "operate",
+  "DELETE /v1/silences/{silence_id}": "operate",
   "GET /v1/sources": "read",
   "GET /v1/statistics": "read",
   "GET /v1/statistics/series": "read",
@@ -2544,5 +3598,18 @@ export const NEEDS = {
   "GET /v1/kinds": "read",
   "GET /v1/users": "read",
   "GET /v1/users/{user_id}": "read",
-  "DELETE /v1/users/{user_id}/keys": "manage"
+  "DELETE /v1/users/{user_id}/keys": "manage",
+  "POST /v1/webhooks": "define",
+  "GET /v1/webhooks": "read",
+  "GET /v1/webhooks/{webhook_id}": "read",
+  "PATCH /v1/webhooks/{webhook_id}": "define",
+  "DELETE /v1/webhooks/{webhook_id}": "define",
+  "POST /v1/webhooks/{webhook_id}/rotate": "define",
+  "POST /v1/webhooks/{webhook_id}/disable": "operate",
+  "POST /v1/webhooks/{webhook_id}/enable": "operate",
+  "POST /v1/webhooks/{webhook_id}/test": "operate",
+  "POST /v1/webhooks/{webhook_id}/replay": "operate",
+  "GET /v1/webhooks/{webhook_id}/deliveries": "read",
+  "GET /v1/webhooks/{webhook_id}/deliveries/{delivery_id}": "read",
+  "POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver": "operate"
 } as const;

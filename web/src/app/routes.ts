@@ -29,6 +29,8 @@ export const ROUTES: readonly Route[] = [
   route("/", "Overview", () => import("../features/overview/OverviewPage.tsx"), { nav: { group: "Monitoring", icon: "home", key: "o" } }),
   route("/runs", "Runs", () => import("../features/runs/RunsPage.tsx"), { nav: { group: "Monitoring", icon: "pulse", key: "r" } }),
   route("/runs/:id", "Run", () => import("../features/runs/RunPage.tsx")),
+  route("/alerts", "Alerts", () => import("../features/alerts/AlertsPage.tsx"), { nav: { group: "Monitoring", icon: "alert", key: "l" } }),
+  route("/alerts/:id", "Incident", () => import("../features/alerts/IncidentPage.tsx")),
   route("/calendar", "Calendar", () => import("../features/calendar/CalendarPage.tsx"), { nav: { group: "Monitoring", icon: "calendar", key: "c" } }),
 
   route("/tasks", "Tasks", () => import("../features/tasks/TasksPage.tsx"), { nav: { group: "Definitions", icon: "play", key: "x" } }),
@@ -43,6 +45,8 @@ export const ROUTES: readonly Route[] = [
   route("/backfills", "Backfills", () => import("../features/backfills/BackfillsPage.tsx"), { nav: { group: "Definitions", icon: "history", key: "b" } }),
 
   route("/dead-letters", "Dead letters", () => import("../features/deadletters/DeadLettersPage.tsx"), { nav: { group: "Operations", icon: "skull", key: "d" } }),
+  route("/webhooks", "Webhooks", () => import("../features/webhooks/WebhooksPage.tsx"), { nav: { group: "Operations", icon: "out", key: "h" } }),
+  route("/webhooks/:id", "Webhook", () => import("../features/webhooks/WebhookPage.tsx")),
   route("/queues", "Queues", () => import("../features/queues/QueuesPage.tsx"), { nav: { group: "Operations", icon: "stack", key: "q" } }),
   route("/workers", "Workers", () => import("../features/workers/WorkersPage.tsx"), { nav: { group: "Operations", icon: "chip", key: "w" } }),
 

@@ -15,3 +15,11 @@ export function triggerLabel(trigger: string): string {
 export function fieldLabel(name: string): string {
   return (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll("_", " ");
 }
+
+/** Splits a text of the API at its `code` parts. */
+export function splitCode(text: string): { text: string; isCode: boolean }[] {
+  return text
+    .split("`")
+    .map((part, place) => ({ text: part, isCode: place % 2 === 1 }))
+    .filter((part) => part.text !== "");
+}

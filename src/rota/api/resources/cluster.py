@@ -28,7 +28,7 @@ from rota.api.schemas.cluster import (
     WorkerView,
 )
 from rota.api.schemas.field_types import format_optional_time, format_time
-from rota.core.access import Permission
+from rota.core.access import Permission, is_allowed
 from rota.core.errors import NotFound
 from rota.core.limits import GateLimits, RateLimit
 from rota.core.submissions import check_name
@@ -227,6 +227,7 @@ async def list_workers(call: Call) -> Reply:
     found = await cluster_views.list_workers(
         call.conn, tenant=tenant, with_dead=call.query.with_dead
     )
+    shows_addresses = is_allowed(call.principal, Permission.PLATFORM)
     return Reply(
         WorkerList(
             data=[
@@ -242,6 +243,8 @@ async def list_workers(call: Call) -> Reply:
                     kinds=row.kinds,
                     started_at=format_time(row.started_at),
                     beat_at=format_time(row.beat_at),
+                    version=row.version,
+                    observe_url=row.observe_url if shows_addresses else None,
                 )
                 for row in found
             ]
@@ -289,6 +292,7 @@ async def drain_worker(call: Call) -> Reply:
 async def list_schedulers(call: Call) -> Reply:
     """List the live schedulers with their shards."""
     found = await cluster_views.list_schedulers(call.conn)
+    shows_addresses = is_allowed(call.principal, Permission.PLATFORM)
     return Reply(
         Schedulers(
             data=[
@@ -299,6 +303,8 @@ async def list_schedulers(call: Call) -> Reply:
                     started_at=format_time(row.started_at),
                     beat_at=format_time(row.beat_at),
                     shards=row.shards,
+                    version=row.version,
+                    observe_url=row.observe_url if shows_addresses else None,
                 )
                 for row in found
             ]

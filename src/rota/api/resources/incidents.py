@@ -172,7 +172,7 @@ async def add_event(call: Call, row: IncidentRow, type_: str, text: str | None) 
     scope="either",
     query=IncidentQuery,
     answer=ListPage[IncidentView],
-    problems=("malformed_request",),
+    problems=("malformed_request", "not_found"),
 )
 async def list_incidents(call: Call) -> Reply:
     """List incidents, latest first.

@@ -67,6 +67,9 @@ async def create_job_batched(call: Call) -> Reply:
         if is_costly_schedule(spec.schedule):
             # Drafted off the event loop; its transaction reads and locks the calendars.
             raise NotBatchable
+        if spec.expect is not None or spec.alert is not None:
+            # Its warnings, and the check of its route, need the job's transaction.
+            raise NotBatchable
         drafting = Drafter(call.now, NO_CALENDARS, origin=job_creation.build_origin(call))
         draft = drafting.draft(spec, call.service.new_id())
         if REFERENCE_START in f"{draft.payload_text}{draft.graph_text}":

@@ -23,6 +23,7 @@ from rota.core.states import RunState
 from rota.core.submissions import RunSpec
 from rota.core.time.policies import CatchUp
 from rota.engine.observability.explanations import explain_job
+from rota.engine.observability.predictions import predict_job, summarize_prediction
 from rota.engine.observability.submission_explanations import explain_submission
 from rota.engine.submission import job_changes, run_triggers
 from rota.engine.submission.submission_changes import (
@@ -167,8 +168,12 @@ async def get_job_status(call: Call) -> Reply:
     row = await read_job_row(call)
     latest = await run_views.read_latest_runs(call.conn, tenant_id=call.tenant_id, job_ids=[row.id])
     newest = latest.get(row.id)
+    prediction = None
     if row.run_id is None:
         why = await explain_job(call.conn, tenant_id=call.tenant_id, job_id=row.id)
+        prediction = await predict_job(
+            call.conn, tenant_id=call.tenant_id, job_id=row.id, now=call.now
+        )
     else:
         run_id = row.run_id if newest is None else newest.id
         why = await explain_submission(call.conn, tenant_id=call.tenant_id, run_id=run_id)
@@ -178,6 +183,7 @@ async def get_job_status(call: Call) -> Reply:
             status=row.state.value,
             latest_run=None if newest is None else views.build_latest_run(newest),
             explanation=why.sentence,
+            prediction=summarize_prediction(prediction),
         )
     )
 

@@ -11,6 +11,7 @@ from rota.api.job_differences import build_changes, group_differences
 from rota.api.operations import operation
 from rota.api.schemas.field_types import format_time
 from rota.api.schemas.manifests import (
+    AlertChangeView,
     ApplyDraft,
     CalendarChangeView,
     ChangeView,
@@ -21,16 +22,21 @@ from rota.api.schemas.manifests import (
     PlanView,
 )
 from rota.contract.calendar import read_calendar
+from rota.contract.expectation_values import to_route_steps
 from rota.contract.job import JobDraft, JobFields
 from rota.contract.job_drafts import build_spec
 from rota.core.access import Permission, require_permission
+from rota.core.alerts.routes import AlertRoute
+from rota.core.alerts.rules import NewRule
 from rota.core.errors import InvalidInput
 from rota.core.kind_remedies import warn_unknown_fields, warn_unserved
 from rota.core.manifest.declaration import JobManifest, ManifestJob, build_manifest
 from rota.core.origins import ChangeOrigin
-from rota.core.submissions import prefix_errors
+from rota.core.submissions import check_visible_name, prefix_errors
 from rota.core.time.budget import Check
 from rota.engine.submission import manifests
+from rota.engine.submission.alert_rules import RuleContext, build_new_rule
+from rota.engine.submission.manifest_alerts import ManifestAlertChange
 from rota.engine.submission.manifests import (
     ApplyOptions,
     CalendarChange,
@@ -39,8 +45,9 @@ from rota.engine.submission.manifests import (
     ManifestContext,
     ManifestPlan,
 )
-from rota.store import audit, calendars, hints, projects
+from rota.store import alert_routes, audit, calendars, hints, projects
 from rota.store.audit import NewAuditEntry
+from rota.store.expectations import RuleRow
 from rota.store.projects import ManualChange
 
 MANIFEST_BODY_BYTES_MAX: Final = 5_000_000
@@ -53,6 +60,8 @@ AUDIT_ACTIONS: Final = {
     ManifestAction.UPDATE: "job.update",
     ManifestAction.PRUNE: "job.delete",
 }
+ALERT_THINGS: Final = {"rule": "expectation", "route": "route"}
+ALERT_ACTIONS: Final = {"create": "create", "update": "update", "prune": "delete"}
 MANIFEST_EXAMPLE: Final = {
     "project": "billing",
     "jobs": [
@@ -121,12 +130,13 @@ async def apply_manifest(call: Call) -> Reply:
         prune=draft.prune,
         seen=draft.seen,
         seen_calendars=draft.seen_calendars,
+        seen_alerts=draft.seen_alerts,
     )
     done = await manifests.apply_manifest(await build_apply_context(call), wanted, wish)
     if done.calendars:
         # Other jobs of the tenant may use them. A refusal rolls the transaction back.
         require_permission(call.principal, Permission.MANAGE)
-    if done.changes or done.touched or done.calendars:
+    if done.changes or done.touched or done.calendars or done.alerts:
         await audit_manifest(call, wanted.project, done)
     call.hints |= {hints.JOBS_CHANNEL, hints.RUNS_CHANNEL, hints.CANCELS_CHANNEL}
     return Reply(
@@ -158,7 +168,22 @@ def read_manifest(call: Call, draft: ManifestDraft, check: Check) -> JobManifest
             raise InvalidInput(f"calendars[{index}].calendar.name", item.calendar["name"], wanted)
         with prefix_errors(f"calendars[{index}].calendar"):
             dates.append(read_calendar({**item.calendar, "name": item.name}))
-    return build_manifest(draft.project, jobs, dates)
+    rules, routes = read_declared_alerts(call, draft)
+    return build_manifest(draft.project, jobs, dates, rules=rules, routes=routes)
+
+
+def read_declared_alerts(
+    call: Call, draft: ManifestDraft
+) -> tuple[list[NewRule], list[AlertRoute]]:
+    rules, routes = [], []
+    for index, rule in enumerate(draft.alerts):
+        with prefix_errors(f"alerts[{index}]"):
+            rules.append(build_new_rule(rule, tenant_id=call.tenant_id, project=draft.project))
+    for index, route in enumerate(draft.routes):
+        with prefix_errors(f"routes[{index}]"):
+            name, steps = check_visible_name(route.name, "name"), to_route_steps(route.steps)
+        routes.append(AlertRoute(tenant_id=call.tenant_id, name=name, steps=steps))
+    return rules, routes
 
 
 def build_declared_job(call: Call, job: DeclaredJob) -> ManifestJob:
@@ -178,6 +203,11 @@ async def build_apply_context(call: Call) -> ManifestContext:
         now=call.now,
         new_id=call.service.new_id,
         calendars=await calendars.read_calendars(call.conn, tenant_id=call.tenant_id),
+        rules=RuleContext(
+            principal=call.principal,
+            targets=await alert_routes.read_targets(call.conn, tenant_id=call.tenant_id),
+            now=call.now,
+        ),
     )
 
 
@@ -209,6 +239,10 @@ async def audit_manifest(call: Call, project: str, done: ManifestPlan) -> None:
                 build_audit_entry(call, action, "calendar", date.name), after={"project": project}
             )
         )
+    for alert in done.alerts:
+        action = f"{ALERT_THINGS[alert.thing]}.{ALERT_ACTIONS[alert.action]}"
+        entry = build_audit_entry(call, action, ALERT_THINGS[alert.thing], find_alert_id(alert))
+        entries.append(replace(entry, after={"name": alert.name, "project": project}))
     count = {action.value: 0 for action in ManifestAction}
     for change in done.changes:
         count[change.action.value] += 1
@@ -217,6 +251,13 @@ async def audit_manifest(call: Call, project: str, done: ManifestPlan) -> None:
     )
     await audit.record_changes(call.conn, entries)
     await audit.record_change(call.conn, whole)
+
+
+def find_alert_id(change: ManifestAlertChange) -> str:
+    """Return the id that audit entries of the rule or route have; a new rule is found by name."""
+    if isinstance(change.stored, RuleRow):
+        return identifiers.format_id("exp", change.stored.id)
+    return change.name
 
 
 def build_audit_entry(call: Call, action: str, thing: str, thing_id: str) -> NewAuditEntry:
@@ -240,10 +281,12 @@ def build_plan_view(
         project=project,
         changes=[build_change_view(change, done=done) for change in plan.changes],
         calendars=[build_calendar_change_view(change) for change in plan.calendars],
+        alerts=[build_alert_change_view(change) for change in plan.alerts],
         unchanged=plan.unchanged,
         touched={name: build_touched_view(touched) for name, touched in plan.touched.items()},
         seen=dict(plan.seen),
         seen_calendars={change.name: change.version for change in plan.calendars},
+        seen_alerts={change.key: change.version for change in plan.alerts},
         warnings=warnings,
     )
 
@@ -251,6 +294,19 @@ def build_plan_view(
 def build_calendar_change_view(change: CalendarChange) -> CalendarChangeView:
     return CalendarChangeView(
         action="create" if change.stored is None else "update",
+        name=change.name,
+        version=change.version,
+        fields=[
+            FieldChange(field=item.field, before=item.before, after=item.after)
+            for item in change.differences
+        ],
+    )
+
+
+def build_alert_change_view(change: ManifestAlertChange) -> AlertChangeView:
+    return AlertChangeView(
+        thing=change.thing,
+        action=change.action,
         name=change.name,
         version=change.version,
         fields=[

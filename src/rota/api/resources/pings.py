@@ -93,7 +93,7 @@ async def create_ping(call: Call) -> Reply:
     )
     ping_id = identifiers.format_id("png", row.id)
     await write_audit_entry(call, "ping.create", "ping", ping_id, {"name": row.name})
-    created = CreatedPing(**build_ping_fields(row), url=f"/ping/{token.text}")
+    created = CreatedPing(**build_ping_fields(row), ping_url=f"/ping/{token.text}")
     return Reply(created, created_id=ping_id)
 
 
@@ -149,7 +149,7 @@ async def rotate_ping(call: Call) -> Reply:
     row = await pings.rotate_token(call.conn, ping_id, token, tenant_id=call.tenant_id)
     shown = identifiers.format_id("png", ping_id)
     await write_audit_entry(call, "ping.rotate", "ping", shown, {"version": row.version})
-    created = CreatedPing(**build_ping_fields(row), url=f"/ping/{token.text}")
+    created = CreatedPing(**build_ping_fields(row), ping_url=f"/ping/{token.text}")
     return Reply(created, created_id=shown)
 
 

@@ -38,6 +38,7 @@ from rota.core.access import Permission
 from rota.core.aliases import RUN_STATUSES, resolve_statuses
 from rota.core.errors import NotFound
 from rota.engine.observability import explanations
+from rota.engine.observability.predictions import predict_run, summarize_prediction
 from rota.engine.submission import requeue, run_cancellation
 from rota.engine.submission.job_changes import KEEP
 from rota.engine.submission.requeue import ReplayRequest
@@ -193,6 +194,11 @@ async def explain_run(call: Call) -> Reply:
     """Explain in one sentence why a run waits or how it ended."""
     row = await read_run_row(call)
     explanation = await explanations.explain_run(call.conn, tenant_id=call.tenant_id, run_id=row.id)
+    prediction = None
+    if row.state not in core_states.FINAL_STATES:
+        prediction = await predict_run(
+            call.conn, tenant_id=call.tenant_id, run_id=row.id, now=call.now
+        )
     return Reply(
         RunExplanation(
             run_id=identifiers.format_run_id(row.id),
@@ -200,6 +206,7 @@ async def explain_run(call: Call) -> Reply:
             code=explanation.code,
             sentence=explanation.sentence,
             details=dict(explanation.details),
+            prediction=summarize_prediction(prediction),
         )
     )
 

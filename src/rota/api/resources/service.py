@@ -1,5 +1,6 @@
 """Operations of the service: health, metrics, the OpenAPI document, its page and problems."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from importlib.metadata import version
@@ -19,8 +20,9 @@ from rota.core.access import Permission, Principal, is_allowed
 from rota.core.clock import CLOCK_OFFSET_LIMIT
 from rota.core.errors import NotFound, StoreUnavailable
 from rota.core.time import durations
-from rota.engine.observability import cluster_metrics, exposition
-from rota.engine.observability.tenant_metrics import render_tenant
+from rota.engine.observability.cluster_metrics import build_outage_families
+from rota.engine.observability.exposition import MetricFamily, render_page
+from rota.engine.observability.tenant_metrics import read_tenant
 from rota.store.keys import EXPIRY_WARNING
 from rota.store.row_level_security import tenant_scope
 
@@ -127,22 +129,43 @@ def warn_expiry(who: Principal, now: datetime) -> str | None:
 async def get_metrics(call: Call) -> Reply:
     """Get metrics for Prometheus.
 
-    A platform key gets the metrics of the installation and of this process. Other keys get the
-    series of their own tenant.
+    A platform key gets the metrics of the installation and of this process; to scrape several API
+    processes, use their own listeners and `/metrics/cluster`. Other keys get the series of their
+    own tenant. The format is OpenMetrics if `Accept` asks for it, else the text format.
     """
-    is_platform = is_allowed(call.principal, Permission.PLATFORM)
+    if is_allowed(call.principal, Permission.PLATFORM):
+        process = [] if call.service.meter is None else call.service.meter.list_families()
+        own = {family.name for family in process}
+        cluster = await call.service.cluster_page.read_families()
+        families = [*(family for family in cluster if family.name not in own), *process]
+        return respond_metrics(call, families)
     try:
-        async with call.acquire_connection() as conn:
-            if not is_platform:
-                async with tenant_scope(conn, call.tenant_id):
-                    text = await render_tenant(conn, tenant_id=call.tenant_id)
-            else:
-                text = await cluster_metrics.render_cluster(conn)
+        async with call.acquire_connection() as conn, tenant_scope(conn, call.tenant_id):
+            return respond_metrics(call, await read_tenant(conn, tenant_id=call.tenant_id))
     except StoreUnavailable:
-        text = cluster_metrics.render_without_database()
-    if is_platform and call.service.meter is not None:
-        text += call.service.meter.render()
-    return Reply(response=Response(text, media_type=exposition.CONTENT_TYPE))
+        return respond_metrics(call, build_outage_families())
+
+
+@operation(
+    "GET",
+    "/metrics/cluster",
+    tag="service",
+    permission=Permission.PLATFORM,
+    scope="none",
+    media="text/plain",
+)
+async def get_cluster_metrics(call: Call) -> Reply:
+    """Get the metrics of the installation for Prometheus.
+
+    They are the same in every API process, so scrape one. Rota reads them at most every five
+    seconds. While the database does not answer, the page has only `rota_database_up 0`.
+    """
+    return respond_metrics(call, await call.service.cluster_page.read_families())
+
+
+def respond_metrics(call: Call, families: Sequence[MetricFamily]) -> Reply:
+    text, content_type = render_page(families, call.headers.get("accept"))
+    return Reply(response=Response(text, media_type=content_type))
 
 
 @cache

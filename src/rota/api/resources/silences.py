@@ -13,11 +13,12 @@ from rota.api.resources.endpoint_steps import parse_instant, write_audit_entry
 from rota.api.resources.incidents import read_place, write_place
 from rota.api.schemas.field_types import format_time
 from rota.api.schemas.incidents import SilenceDraft, SilenceQuery, SilenceView
+from rota.contract.expectation_values import to_selector, write_selector
 from rota.contract.expectations import SubjectMatch
 from rota.core.access import Permission
 from rota.core.alerts.silencing import SILENCE_MAX
 from rota.core.errors import InvalidInput
-from rota.core.submissions import check_visible_name
+from rota.core.submissions import check_visible_name, encode_canonical
 from rota.core.time import durations
 from rota.engine.alerting.silence_keeper import refresh_silences
 from rota.store import calendars, silences
@@ -114,6 +115,7 @@ async def create_silence(call: Call) -> Reply:
     its message is sent.
     """
     draft: SilenceDraft = call.body
+    match = write_selector(to_selector(draft.match))
     starts_at = parse_instant(draft.starts_at, "starts_at") or call.now
     starts_at = max(starts_at, call.now)
     ends_at = find_end(draft, starts_at, call.now)
@@ -126,7 +128,7 @@ async def create_silence(call: Call) -> Reply:
         NewSilence(
             id=call.service.new_id(),
             tenant_id=call.tenant_id,
-            match=msgspec.json.encode(draft.match).decode(),
+            match=encode_canonical(match),
             starts_at=starts_at,
             ends_at=ends_at,
             calendar=draft.calendar,
@@ -137,7 +139,7 @@ async def create_silence(call: Call) -> Reply:
     )
     await refresh_silences(call.conn, call.tenant_id, now=call.now, by=call.actor)
     view = build_silence_view(row, call.now)
-    details = {"match": msgspec.to_builtins(draft.match), "reason": row.reason}
+    details = {"match": match, "reason": row.reason}
     await write_audit_entry(call, "silence.create", "silence", view.silence_id, details)
     return Reply(view, headers={"Location": f"/v1/silences/{view.silence_id}"})
 

@@ -99,6 +99,16 @@ class WorkerView(Struct, kw_only=True, frozen=True):
     kinds: list[str]
     started_at: str
     beat_at: str
+    version: Annotated[
+        str | None, Meta(description="Version of Rota; null for an earlier release.")
+    ]
+    observe_url: Annotated[
+        str | None,
+        Meta(
+            description="Where its probes and metrics are; null if the listener is off. Only "
+            "platform keys see it."
+        ),
+    ]
 
 
 class WorkerList(Struct, kw_only=True, frozen=True):
@@ -124,6 +134,16 @@ class SchedulerView(Struct, kw_only=True, frozen=True):
     started_at: str
     beat_at: str
     shards: list[int]
+    version: Annotated[
+        str | None, Meta(description="Version of Rota; null for an earlier release.")
+    ]
+    observe_url: Annotated[
+        str | None,
+        Meta(
+            description="Where its probes and metrics are; null if the listener is off. Only "
+            "platform keys see it."
+        ),
+    ]
 
 
 class Schedulers(Struct, kw_only=True, frozen=True):

@@ -134,3 +134,7 @@ class JobStatus(Struct, kw_only=True, frozen=True):
     status: str
     latest_run: LatestRunView | None
     explanation: str
+    prediction: Annotated[
+        str | None,
+        Meta(description="When the next run will finish, if that can be predicted."),
+    ] = None

@@ -6,6 +6,13 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from rota.api.schemas.field_types import Duration, Name
 from rota.contract.document_fields import CalendarObject
+from rota.contract.expectations import (
+    ROUTE_STEPS_MAX,
+    ROUTES_PER_TENANT_MAX,
+    RULES_PER_TENANT_MAX,
+    RouteStepDraft,
+    RuleDraft,
+)
 from rota.contract.job import JobFields
 
 Project = Annotated[str, Meta(min_length=1, max_length=64)]
@@ -50,6 +57,14 @@ class DeclaredCalendar(Struct, kw_only=True, forbid_unknown_fields=True):
     ]
 
 
+class DeclaredRoute(Struct, kw_only=True, forbid_unknown_fields=True):
+    name: Annotated[Name, Meta(description="Name that alerts report to.")]
+    steps: Annotated[
+        Annotated[list[RouteStepDraft], Meta(min_length=1, max_length=ROUTE_STEPS_MAX)],
+        Meta(description="Steps in order."),
+    ]
+
+
 class ManifestDraft(Struct, kw_only=True, forbid_unknown_fields=True):
     """All jobs of a project."""
 
@@ -64,12 +79,23 @@ class ManifestDraft(Struct, kw_only=True, forbid_unknown_fields=True):
         Annotated[list[DeclaredCalendar], Meta(max_length=100)],
         Meta(description="Calendars to create or replace; none is deleted. Default: none."),
     ] = []
+    alerts: Annotated[
+        Annotated[list[RuleDraft], Meta(max_length=RULES_PER_TENANT_MAX)],
+        Meta(description="All rules of the project. Default: none."),
+    ] = []
+    routes: Annotated[
+        Annotated[list[DeclaredRoute], Meta(max_length=ROUTES_PER_TENANT_MAX)],
+        Meta(description="All routes of the project. Default: none."),
+    ] = []
 
 
 class ApplyDraft(ManifestDraft, kw_only=True, forbid_unknown_fields=True):
     prune: Annotated[
         bool,
-        Meta(description="Delete jobs of the project that are not declared. Default: `false`."),
+        Meta(
+            description="Delete jobs, rules and routes of the project that are not declared. "
+            "Default: `false`."
+        ),
     ] = False
     seen: Annotated[
         Annotated[dict[str, int], Meta(max_length=100_000)] | None,
@@ -83,6 +109,14 @@ class ApplyDraft(ManifestDraft, kw_only=True, forbid_unknown_fields=True):
         Meta(
             description="`seen_calendars` of the plan; refused if a calendar has changed since. "
             "Default: not checked."
+        ),
+    ] = None
+
+    seen_alerts: Annotated[
+        Annotated[dict[str, int], Meta(max_length=1000)] | None,
+        Meta(
+            description="`seen_alerts` of the plan; refused if a rule or a route has changed "
+            "since. Default: not checked."
         ),
     ] = None
 
@@ -126,14 +160,26 @@ class CalendarChangeView(Struct, kw_only=True, frozen=True):
     fields: list[FieldChange]
 
 
+class AlertChangeView(Struct, kw_only=True, frozen=True):
+    """One rule or route that differs from its declaration."""
+
+    thing: Literal["rule", "route"]
+    action: Literal["create", "update", "prune"]
+    name: str
+    version: int
+    fields: list[FieldChange]
+
+
 class PlanView(Struct, kw_only=True, frozen=True):
     """The differences. `touched` jobs match their declaration but were changed outside it."""
 
     project: str
     changes: list[ChangeView]
     calendars: list[CalendarChangeView]
+    alerts: list[AlertChangeView]
     unchanged: int
     touched: dict[str, ManualChangeView]
     seen: dict[str, int]
     seen_calendars: dict[str, int]
+    seen_alerts: dict[str, int]
     warnings: Annotated[list[str], Meta(description="Kinds that no worker serves, and what to do.")]

@@ -44,4 +44,4 @@ class PingView(Struct, kw_only=True, frozen=True):
 class CreatedPing(PingView, kw_only=True, frozen=True):
     """A new ping with its URL, which is shown only once."""
 
-    url: Annotated[str, Meta(description="Path of the URL; prepend the address of the API.")]
+    ping_url: Annotated[str, Meta(description="Path of the URL; prepend the address of the API.")]

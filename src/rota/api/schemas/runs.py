@@ -162,6 +162,10 @@ class RunExplanation(Struct, kw_only=True, frozen=True):
     code: str
     sentence: str
     details: dict[str, Any]
+    prediction: Annotated[
+        str | None,
+        Meta(description="When an unfinished run will finish, if that can be predicted."),
+    ] = None
 
 
 class AttemptView(Struct, kw_only=True, frozen=True):

@@ -41,7 +41,7 @@ def announce(opened: OpenApi) -> None:
     """
     print_message(f"API at {opened.url}, reference at {opened.url}/docs")
     print_message(f"dashboard at {opened.url}/; log in with `rota open`")
-    if opened.health_url is not None:
-        print_message(f"health probes at {opened.health_url}/livez and {opened.health_url}/readyz")
+    if opened.observe_url is not None:
+        print_message(f"probes and metrics at {opened.observe_url}/readyz and /metrics")
     if opened.key_file is not None:
         print_message(f"bootstrap admin key (valid for 90 days) in {opened.key_file}")

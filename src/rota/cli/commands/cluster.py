@@ -35,6 +35,8 @@ def workers(
         TableColumn("QUEUES", lambda each: " ".join(each.queues), flexible=True),
         TableColumn("TENANTS", lambda each: " ".join(each.tenants), flexible=True),
         TableColumn("KINDS", lambda each: " ".join(each.kinds), flexible=True),
+        TableColumn("VERSION", lambda each: each.version or ""),
+        TableColumn("METRICS", lambda each: each.observe_url or ""),
         TableColumn("ID", lambda each: each.worker_id),
     ]
     empty = "No workers running; start one with `rota worker module:app`"
@@ -98,6 +100,8 @@ def schedulers(*, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
         TableColumn("SHARDS", lambda each: len(each.shards), right=True),
         TableColumn("UP", lambda each: times.format_since(each.started_at, now), right=True),
         TableColumn("HEARTBEAT", lambda each: times.format_relative(each.beat_at, now)),
+        TableColumn("VERSION", lambda each: each.version or ""),
+        TableColumn("METRICS", lambda each: each.observe_url or ""),
         TableColumn("ID", lambda each: each.scheduler_id),
     ]
     empty = "No schedulers running; start one with `rota scheduler`"

@@ -8,7 +8,7 @@ from pathlib import Path
 from rota.cli.api_options import DEFAULT_API_OPTIONS, ApiOptions, print_json
 from rota.cli.doctor.collector import check_collector
 from rota.cli.doctor.database import check_database
-from rota.cli.doctor.findings import Finding, FindingLevel, bad, ok
+from rota.cli.doctor.findings import DoctorFinding, FindingLevel, bad, ok
 from rota.cli.doctor.local_machine import check_files
 from rota.cli.doctor.service import check_service
 from rota.cli.settings import load_settings
@@ -45,8 +45,10 @@ def doctor(
     return 1 if any(finding.level is FindingLevel.BAD for finding in findings) else 0
 
 
-def run_checks(data: Path | None, config: Path | None, api_options: ApiOptions) -> list[Finding]:
-    found: list[Finding] = []
+def run_checks(
+    data: Path | None, config: Path | None, api_options: ApiOptions
+) -> list[DoctorFinding]:
+    found: list[DoctorFinding] = []
     settings: Settings | None = None
     try:
         settings = load_settings(data=data, config=config)
@@ -66,11 +68,11 @@ def run_checks(data: Path | None, config: Path | None, api_options: ApiOptions) 
     return found
 
 
-async def collect_database_findings(settings: Settings) -> list[Finding]:
+async def collect_database_findings(settings: Settings) -> list[DoctorFinding]:
     return [finding async for finding in check_database(settings.database)]
 
 
-def print_finding(finding: Finding) -> None:
+def print_finding(finding: DoctorFinding) -> None:
     level = colour_text(f"{finding.level:<8}", MOODS[finding.level], detect_screen())
     print(f"{level} {finding.check}: {format_cell(finding.detail)}")
     if finding.remedy is not None:

@@ -13,7 +13,7 @@ from rota.core.errors import NotFound
 
 Style = Literal["standard", "github"]
 
-app = App(name="hooks", help="Webhook endpoints: create, list, rotate, delete.")
+app = App(name="hooks", help="Hooks for signed events: create, list, rotate, delete.")
 
 
 @app.command(name="list")

@@ -6,7 +6,7 @@ standard error, and the exit code is 1. With `--strict`, nothing happens if an e
 
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -176,6 +176,8 @@ def deliver_import(
     if import_options.strict and imported.skipped:
         print_warnings(["nothing imported: --strict is set and entries were skipped"])
         return 1
+    if import_options.apply and imported.channels:
+        leave_out_unknown_channels(imported, api_options)
     text = render_manifest(
         import_options.project,
         imported.jobs,
@@ -192,6 +194,23 @@ def deliver_import(
     if import_options.out is not None:
         print_warnings([f"Wrote {format_count(len(imported.jobs), 'job')} to {import_options.out}"])
     return int(bool(imported.skipped))
+
+
+def leave_out_unknown_channels(imported: ImportedJobs, api_options: ApiOptions) -> None:
+    """Let jobs report to the default channels while the server does not know their channel."""
+    with api_options.open_client() as client:
+        known = {channel.name for channel in client.list_channels().items}
+        known |= {route.name for route in client.iterate(client.list_routes, limit=200)}
+    unknown = imported.channels.keys() - known
+    for place, job in enumerate(imported.jobs):
+        if job.body.get("alert", {}).get("to") in unknown:
+            body = {name: value for name, value in job.body.items() if name != "alert"}
+            imported.jobs[place] = replace(job, body=body)
+    if unknown:
+        names = ", ".join(sorted(unknown))
+        print_warnings(
+            [f"the server does not know {names}; alerts go to the default channels instead"]
+        )
 
 
 def load_target(target: str) -> object:

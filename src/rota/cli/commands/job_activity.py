@@ -148,3 +148,29 @@ def preview(
         )
     print_preview(shown, api_options, viewer=viewer)
     return 0
+
+
+@app.command(name="expectations")
+def list_expectations(job: str, /, *, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
+    """List what is expected of a job: its own conditions, matching rules and defaults.
+
+    Parameters
+    ----------
+    job
+        Job name or id.
+    """
+    with api_options.open_client() as client:
+        job_id = name_resolution.resolve_job_id(client, job)
+        found = client.list_job_expectations(job_id).items
+    now = times.now()
+    columns: list[TableColumn[Any]] = [
+        TableColumn("STATE", lambda each: each.state),
+        TableColumn("NAME", lambda each: each.name, flexible=True),
+        TableColumn("FROM", lambda each: each.origin),
+        TableColumn("CONDITION", lambda each: each.condition),
+        TableColumn("SEVERITY", lambda each: each.severity),
+        TableColumn("NEXT CHECK", lambda each: times.format_relative(each.next_check_at, now)),
+        TableColumn("INCIDENT", lambda each: each.incident_id),
+    ]
+    api_options.print_rows(found, columns, ids="expectation_id", empty="No expectations")
+    return 0

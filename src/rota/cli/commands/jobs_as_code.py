@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # The exit code of git and terraform for a difference.
 EXIT_DIFFERENT: Final = 2
-REQUEST_PATH: Final = re.compile(r"^(jobs|calendars)\[(\d+)\]\.?(?:calendar\.)?")
+REQUEST_PATH: Final = re.compile(r"^(jobs|calendars|alerts|routes)\[(\d+)\]\.?(?:calendar\.)?")
 DEFAULT_MANIFEST: Final = Path(manifest.DEFAULT_MANIFEST_FILE)
 
 
@@ -114,6 +114,7 @@ def apply_manifest(
         found = request_plan(client, declared)
         changes = [change for change in found.changes if prune or change.action != "prune"]
         changes += found.calendars
+        changes += [change for change in found.alerts if prune or change.action != "prune"]
         if api_options.is_plain:
             print_plan(found, api_options, prune=prune)
         if changes and not confirm(f"Apply {format_count(len(changes), 'change')}?", yes=yes):
@@ -124,15 +125,15 @@ def apply_manifest(
                 prune=prune,
                 seen=found.seen,
                 seen_calendars=found.seen_calendars,
+                seen_alerts=found.seen_alerts,
             )
     if api_options.as_json:
         print_json(done)
     elif api_options.quiet:
         print_lines(str(each.job_id) for each in done.changes)
     elif changes:
-        print_lines(
-            ["", f"Applied {format_count(len(done.changes) + len(done.calendars), 'change')}"]
-        )
+        count = len(done.changes) + len(done.calendars) + len(done.alerts)
+        print_lines(["", f"Applied {format_count(count, 'change')}"])
     print_warnings(done.warnings)
     return 0
 
@@ -158,7 +159,7 @@ def drift(
 
 
 def has_differences(found: Any) -> bool:
-    return bool(found.changes or found.calendars)
+    return bool(found.changes or found.calendars or found.alerts)
 
 
 def describe_drift(found: Any) -> Iterator[str]:
@@ -166,12 +167,10 @@ def describe_drift(found: Any) -> Iterator[str]:
         yield f"{found.project}: no drift, {found.unchanged} jobs match the manifest"
     for calendar in found.calendars:
         yield f"calendar {calendar.name}: differs from the manifest"
+    for alert in found.alerts:
+        yield describe_drifted(f"{alert.thing} {alert.name}", alert.action)
     for change in found.changes:
-        yield {
-            "create": f"{change.name}: in the manifest, missing on the server",
-            "update": f"{change.name}: differs from the manifest",
-            "prune": f"{change.name}: on the server, missing in the manifest",
-        }[change.action]
+        yield describe_drifted(change.name, change.action)
         for field in change.fields:
             yield f"    {field.field}: manifest {plan_text.format_value(field.after)},"
             yield f"    {' ' * len(field.field)}  server   {plan_text.format_value(field.before)}"
@@ -179,6 +178,14 @@ def describe_drift(found: Any) -> Iterator[str]:
             yield f"    {plan_text.describe_manual_change(change.touched)}"
     for name, touched in found.touched.items():
         yield f"{name}: matches the manifest; {plan_text.describe_manual_change(touched)}"
+
+
+def describe_drifted(name: str, action: str) -> str:
+    return {
+        "create": f"{name}: in the manifest, missing on the server",
+        "update": f"{name}: differs from the manifest",
+        "prune": f"{name}: on the server, missing in the manifest",
+    }[action]
 
 
 def export(
@@ -214,9 +221,14 @@ def export(
         calendars = export_rules.export_calendars(
             found, client.iterate(client.list_calendars, limit=200)
         )
+        alerts = export_rules.export_alerts(
+            client.iterate(client.list_expectations, limit=200), project
+        )
+        routes = export_rules.export_routes(client.iterate(client.list_routes, limit=200), project)
     found.sort(key=lambda job: job.name)
     jobs = [export_rules.export_job(job) for job in found]
-    write_manifest(written(project, jobs, calendars=calendars), out)
+    alerting = {"alerts": alerts, "routes": routes}
+    write_manifest(written(project, jobs, calendars=calendars, alerting=alerting), out)
     if out is not None:
         print_warnings([f"Wrote {format_count(len(found), 'job')} to {out}"])
     return 0
@@ -283,8 +295,7 @@ def locate_errors(declared: ManifestFile) -> Iterator[None]:
 
 
 def get_declared_name(declared: ManifestFile, match: re.Match[str]) -> str:
-    things = declared.jobs if match[1] == "jobs" else declared.calendars
-    return things[int(match[2])].name
+    return declared.list_entries(match[1])[int(match[2])].name
 
 
 def print_plan(found: Any, api_options: ApiOptions, *, prune: bool) -> None:

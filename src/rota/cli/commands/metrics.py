@@ -1,23 +1,40 @@
-"""`rota metrics`: prints metrics, Prometheus rules and Grafana dashboards."""
+"""`rota metrics`: prints metrics, scrape targets, Prometheus rules and Grafana dashboards."""
 
 import json
 from pathlib import Path
 
 from cyclopts import App
 
-from rota.cli.api_options import DEFAULT_API_OPTIONS, ApiOptions, print_lines
+from rota.cli.api_options import DEFAULT_API_OPTIONS, ApiOptions, print_json, print_lines
 from rota.cli.errors import UsageError
 
 app = App(name="metrics", help="Print metrics; write Prometheus rules and Grafana dashboards.")
 
 
 @app.default
-def metrics(*, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
-    """Print metrics in the text format of Prometheus."""
+def metrics(*, cluster: bool = False, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
+    """Print metrics in the text format of Prometheus.
+
+    Parameters
+    ----------
+    cluster
+        Only the metrics of the cluster, without those of the API process. Requires a platform key.
+    """
     if not api_options.is_plain:
         raise UsageError("--json and --quiet are not supported: metrics are plain text")
     with api_options.open_client() as client:
-        print(client.get_metrics(), end="")
+        print(client.get_cluster_metrics() if cluster else client.get_metrics(), end="")
+    return 0
+
+
+@app.command
+def targets(*, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
+    """Print the processes to scrape as JSON, for `file_sd_configs` of Prometheus.
+
+    Prometheus can also read them from GET /v1/targets, with `http_sd_configs`.
+    """
+    with api_options.open_client() as client:
+        print_json(client.list_targets())
     return 0
 
 

@@ -94,7 +94,7 @@ def create(
 
 
 def print_url(ping: Any, base: str, api_options: ApiOptions) -> None:
-    url = f"{base.rstrip('/')}{ping.url}"
+    url = f"{base.rstrip('/')}{ping.ping_url}"
     api_options.print_result(ping, url, id_=url)
     if api_options.is_plain:
         print_warnings([f"Ping {ping.name}: store the URL safely, it is not shown again"])

@@ -1,4 +1,4 @@
-"""`rota queues`: lists, creates, pauses and limits queues."""
+"""`rota queues`: lists, creates, pauses and limits queues, and shows their demand."""
 
 import re
 from typing import Annotated, Any, Final
@@ -46,6 +46,34 @@ def list_queues(
         TableColumn("RATE", format_rate),
     ]
     api_options.print_rows(found, columns, ids="name", empty="No queues")
+    return 0
+
+
+@app.command
+def demand(
+    *queues: str, all_tenants: bool | None = None, api_options: ApiOptions = DEFAULT_API_OPTIONS
+) -> int:
+    """Show how many slots queues could use: ready, running and upcoming runs.
+
+    Parameters
+    ----------
+    queues
+        Queue names.
+    all_tenants
+        Every tenant, or with --no-all-tenants only the key's tenant. Default: every tenant with a
+        platform key, otherwise the key's tenant.
+    """
+    require_arguments("queue", queues)
+    with api_options.open_client() as client:
+        found = [client.get_queue_demand(queue, all_tenants=all_tenants) for queue in queues]
+    columns: list[TableColumn[Any]] = [
+        TableColumn("QUEUE", lambda each: each.queue, flexible=True),
+        TableColumn("DEMAND", lambda each: each.demand, right=True),
+        TableColumn("READY", lambda each: each.ready, right=True),
+        TableColumn("RUNNING", lambda each: each.running, right=True),
+        TableColumn("UPCOMING", lambda each: each.upcoming, right=True),
+    ]
+    api_options.print_rows(found, columns, ids="demand", empty="No queues")
     return 0
 
 

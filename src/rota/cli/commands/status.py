@@ -1,4 +1,4 @@
-"""`rota status`: shows processes, queues, jobs and recent outcomes from the API."""
+"""`rota status`: shows problems, processes, queues, jobs and recent outcomes from the API."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rota.cli import times
 from rota.cli.api_options import DEFAULT_API_OPTIONS, ApiOptions, print_json, print_lines
 from rota.cli.errors import UsageError
+from rota.cli.problem_lines import has_bad, render_problems
 from rota.cli.tables import TableColumn, detect_screen, render_table
 from rota.core.time import moments
 
@@ -24,20 +25,29 @@ class StatusReport:
     url: str
     tenant: str
     now: datetime
+    problems: Sequence[Any]
     nodes: Sequence[Mapping[str, Any]]
     queues: Sequence[Any]
     jobs: Sequence[Any]
     ended: Sequence[Mapping[str, Any]]
 
 
-def status(*, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
-    """Show processes, queues, jobs, and the outcomes of the last five minutes.
+def status(*, check: bool = False, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
+    """Show problems, processes, queues, jobs, and the outcomes of the last five minutes.
 
     Reads the API and creates nothing. Queues, jobs and runs are those of your key's tenant. The
     exit code is 69 if the server is unreachable.
+
+    Parameters
+    ----------
+    check
+        Show only the problems. The exit code is 1 if one of them is a warning or worse, else 0.
+        With --quiet it prints nothing.
     """
+    if check:
+        return check_problems(api_options)
     if api_options.quiet:
-        raise UsageError("--quiet is not supported: a status has no ids; use --json")
+        raise UsageError("--quiet is not supported: a status has no ids; use --json or --check")
     with api_options.open_client() as client:
         report = read_status(client)
     if api_options.as_json:
@@ -45,6 +55,17 @@ def status(*, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> int:
     else:
         print_lines(render_text(report))
     return 0
+
+
+def check_problems(api_options: ApiOptions) -> int:
+    """Print the problems; return the exit code."""
+    with api_options.open_client() as client:
+        problems = client.list_problems(fresh=True).items
+    if api_options.as_json:
+        print_json(problems)
+    elif not api_options.quiet:
+        print_lines(render_problems(problems, times.now(), detect_screen()))
+    return 1 if has_bad(problems) else 0
 
 
 def read_status(client: "Client") -> StatusReport:
@@ -55,6 +76,7 @@ def read_status(client: "Client") -> StatusReport:
         url=client.url,
         tenant=who.tenant,
         now=now,
+        problems=client.list_problems().items,
         nodes=[
             *(
                 {"role": "scheduler", **describe_process(each)}
@@ -86,6 +108,8 @@ def render_text(report: StatusReport) -> Iterator[str]:
     """Render the tables."""
     now = report.now
     yield f"{report.url} · tenant {report.tenant}"
+    yield ""
+    yield from render_problems(report.problems, now, detect_screen())
     yield ""
     empty = "No scheduler and no worker running; start both with `rota up`"
     yield from render_section(build_process_columns(now), report.nodes, empty=empty)

@@ -9,18 +9,21 @@ from cyclopts import App, Parameter
 from rota.cli import times
 from rota.cli.api_options import (
     DEFAULT_API_OPTIONS,
+    REPEATABLE,
+    SWITCH,
     YES_FLAG,
     ApiOptions,
     print_json,
     print_warnings,
 )
-from rota.cli.argument_values import parse_labels
+from rota.cli.argument_values import parse_labels, parse_settings
+from rota.cli.errors import UsageError
 from rota.cli.pagination import DEFAULT_LIMIT, ListLimit, drop_empty, list_rows, print_more_hint
 from rota.cli.prompts import confirm, read_secret
 from rota.cli.tables import TableColumn
 from rota.core.errors import NotFound
 
-app = App(name="webhooks", help="Webhook subscriptions: create, list, show, test, log, replay.")
+app = App(name="webhooks", help="Webhook subscriptions: create, list, show, edit, test, log.")
 
 Severity = Literal["info", "warning", "page"]
 DeliveryStateFilter = Literal["pending", "held", "delivered", "failed", "dropped"]
@@ -131,7 +134,67 @@ class DeliverySelection:
         )
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookChanges:
+    """What is changed.
+
+    Parameters
+    ----------
+    url
+        Where events are sent, including those that wait. Default: unchanged.
+    name
+        Unique name. Default: unchanged.
+    on
+        Event type or pattern (repeatable); replaces all of them. Default: unchanged.
+    match
+        What an event must match, such as job=nightly*, queue=slow, labels.team=billing or
+        severity=page (repeatable); replaces the whole filter. Default: unchanged.
+    no_match
+        Remove the filter.
+    include
+        Field to send in addition, masked (repeatable); replaces all of them. Requires the role
+        admin. Default: unchanged.
+    no_include
+        Send no additional fields.
+    format_
+        Form of the body. Default: unchanged.
+    allow_http
+        Whether a URL without TLS is allowed. Default: unchanged.
+    """
+
+    url: str | None = None
+    name: str | None = None
+    on: Annotated[list[str] | None, REPEATABLE] = None
+    match: Annotated[list[str] | None, REPEATABLE] = None
+    no_match: Annotated[bool, SWITCH] = False
+    include: Annotated[list[Literal["payload", "result"]] | None, REPEATABLE] = None
+    no_include: Annotated[bool, SWITCH] = False
+    format_: Annotated[Literal["standard", "cloudevents"] | None, Parameter("--format")] = None
+    allow_http: Annotated[bool | None, Parameter(negative="--no-allow-http")] = None
+
+    def build_fields(self) -> dict[str, Any]:
+        fields = drop_empty(
+            url=self.url,
+            name=self.name,
+            events=self.on,
+            filter=parse_settings(self.match or [], field="--match"),
+            include=self.include,
+            format=self.format_,
+            allow_http=self.allow_http,
+        )
+        removed: dict[str, Any] = {"filter": None} if self.no_match else {}
+        removed |= {"include": []} if self.no_include else {}
+        for name in removed.keys() & fields.keys():
+            option = "match" if name == "filter" else name
+            raise UsageError(f"--no-{option} removes what --{option} sets; give one of them")
+        if not fields and not removed:
+            raise UsageError("nothing to change: give at least one option, such as --on")
+        return fields | removed
+
+
 ALL_EVENTS: Final = EventSelection()
+NO_CHANGES: Final = WebhookChanges()
 STANDARD_REQUESTS: Final = RequestOptions()
 FAILED_DELIVERIES: Final = DeliverySelection()
 
@@ -248,6 +311,30 @@ def show(webhook: str, /, *, api_options: ApiOptions = DEFAULT_API_OPTIONS) -> i
     api_options.print_record(
         found, [fact for fact in facts if fact[1] is not None], ids="webhook_id"
     )
+    return 0
+
+
+@app.command
+def edit(
+    webhook: str,
+    /,
+    *,
+    changes: WebhookChanges = NO_CHANGES,
+    api_options: ApiOptions = DEFAULT_API_OPTIONS,
+) -> int:
+    """Change a webhook subscription. Its secret and its waiting deliveries stay.
+
+    Parameters
+    ----------
+    webhook
+        Webhook name or id.
+    """
+    fields = changes.build_fields()
+    with api_options.open_client() as client:
+        done = client.change_webhook(resolve_webhook_id(client, webhook), **fields)
+    sentence = f"Changed webhook {done.name}, version {done.version}"
+    api_options.print_result(done, sentence, id_=done.webhook_id)
+    print_warnings(done.warnings)
     return 0
 
 

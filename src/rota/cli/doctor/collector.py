@@ -7,7 +7,7 @@ from typing import Final
 import urllib3
 from urllib3.exceptions import HTTPError
 
-from rota.cli.doctor.findings import Finding, bad, ok, warning
+from rota.cli.doctor.findings import DoctorFinding, bad, ok, warning
 from rota.config.settings import TraceSettings
 from rota.core.errors import InvalidSetting
 from rota.engine.observability.tracing import OTLP_MEDIA_TYPE, build_collector_url
@@ -18,7 +18,9 @@ REQUEST_TIMEOUT_S: Final = 3.0
 REMEDY: Final = "start the collector or correct traces.endpoint; until then spans are dropped"
 
 
-def check_collector(settings: TraceSettings, environment: Mapping[str, str]) -> Iterator[Finding]:
+def check_collector(
+    settings: TraceSettings, environment: Mapping[str, str]
+) -> Iterator[DoctorFinding]:
     """Check the collector. Yields nothing if traces are off."""
     if settings.endpoint is None:
         return
@@ -33,7 +35,7 @@ def check_collector(settings: TraceSettings, environment: Mapping[str, str]) -> 
     yield check_endpoint(build_collector_url(settings.endpoint), headers)
 
 
-def check_endpoint(url: str, headers: Mapping[str, str]) -> Finding:
+def check_endpoint(url: str, headers: Mapping[str, str]) -> DoctorFinding:
     """Send an empty request: the protobuf message without spans has no bytes."""
     try:
         answer = urllib3.request(

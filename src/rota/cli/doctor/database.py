@@ -8,7 +8,7 @@ from rota.cli import times
 from rota.cli.doctor.findings import (
     START_SCHEDULER,
     START_WORKER,
-    Finding,
+    DoctorFinding,
     bad,
     format_count,
     ok,
@@ -33,10 +33,10 @@ TICK_LAG_MAX: Final = timedelta(seconds=30)
 LARGEST_TABLES: Final = 5
 
 
-async def check_database(settings: DatabaseSettings) -> AsyncIterator[Finding]:
+async def check_database(settings: DatabaseSettings) -> AsyncIterator[DoctorFinding]:
     """Run the checks that read the database directly."""
     url = find_url(settings)
-    if isinstance(url, Finding):
+    if isinstance(url, DoctorFinding):
         yield url
         return
     try:
@@ -53,7 +53,7 @@ async def check_database(settings: DatabaseSettings) -> AsyncIterator[Finding]:
         yield bad("database", str(error), remedy)
 
 
-def find_url(settings: DatabaseSettings) -> str | Finding:
+def find_url(settings: DatabaseSettings) -> str | DoctorFinding:
     """Return the URL of the database. A stopped embedded server stays stopped."""
     if settings.url is not None:
         return settings.url
@@ -72,7 +72,7 @@ def find_url(settings: DatabaseSettings) -> str | Finding:
         return bad("database", detail, "run `rota doctor` as the user that runs Rota")
 
 
-async def check_connection(conn: Connection, *, is_embedded: bool) -> AsyncIterator[Finding]:
+async def check_connection(conn: Connection, *, is_embedded: bool) -> AsyncIterator[DoctorFinding]:
     server = await check_server(conn)
     yield ok("database", f"PostgreSQL {server.shown_version} is reachable and durable")
     try:
@@ -95,7 +95,7 @@ async def check_connection(conn: Connection, *, is_embedded: bool) -> AsyncItera
             yield finding
 
 
-def check_clock(database_now: datetime, local_now: datetime) -> Finding:
+def check_clock(database_now: datetime, local_now: datetime) -> DoctorFinding:
     apart = abs(database_now - local_now)
     detail = f"this machine and the database differ by {to_words(round_to_ms(apart))}"
     remedy = "synchronize both clocks with NTP"
@@ -108,7 +108,7 @@ def round_to_ms(length: timedelta) -> timedelta:
     return timedelta(milliseconds=round(length.total_seconds() * 1000))
 
 
-async def check_connections(conn: Connection) -> Finding:
+async def check_connections(conn: Connection) -> DoctorFinding:
     rows = await metrics_queries.count_connections(conn)
     used = sum(row.number for row in rows)
     maximum = max((row.most for row in rows), default=0)
@@ -119,7 +119,7 @@ async def check_connections(conn: Connection) -> Finding:
     return ok("connections", detail)
 
 
-def describe_sizes(rows: Sequence[TableSize]) -> Finding:
+def describe_sizes(rows: Sequence[TableSize]) -> DoctorFinding:
     """Report the total size of the tables, and the largest ones."""
     total = sum(row.bytes for row in rows)
     largest = ", ".join(
@@ -136,7 +136,7 @@ def format_bytes(number: int) -> str:
     return f"{number} bytes"
 
 
-def check_processes(cluster: ClusterMetrics) -> list[Finding]:
+def check_processes(cluster: ClusterMetrics) -> list[DoctorFinding]:
     """Check schedulers, shards, workers and ticks of the whole installation."""
     found = []
     if cluster.schedulers == 0:

@@ -15,23 +15,23 @@ class FindingLevel(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class DoctorFinding:
     level: FindingLevel
     check: str
     detail: str
     remedy: str | None = None
 
 
-def ok(check: str, detail: str) -> Finding:
-    return Finding(level=FindingLevel.OK, check=check, detail=detail)
+def ok(check: str, detail: str) -> DoctorFinding:
+    return DoctorFinding(level=FindingLevel.OK, check=check, detail=detail)
 
 
-def warning(check: str, detail: str, remedy: str) -> Finding:
-    return Finding(level=FindingLevel.WARNING, check=check, detail=detail, remedy=remedy)
+def warning(check: str, detail: str, remedy: str) -> DoctorFinding:
+    return DoctorFinding(level=FindingLevel.WARNING, check=check, detail=detail, remedy=remedy)
 
 
-def bad(check: str, detail: str, remedy: str) -> Finding:
-    return Finding(level=FindingLevel.BAD, check=check, detail=detail, remedy=remedy)
+def bad(check: str, detail: str, remedy: str) -> DoctorFinding:
+    return DoctorFinding(level=FindingLevel.BAD, check=check, detail=detail, remedy=remedy)
 
 
 def format_count(number: int, thing: str) -> str:

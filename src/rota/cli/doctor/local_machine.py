@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from rota.cli.doctor.findings import Finding, bad, ok, warning
+from rota.cli.doctor.findings import DoctorFinding, bad, ok, warning
 from rota.config.settings import Settings
 from rota.core.errors import InvalidSetting
 from rota.processes.shell_user import check_shell_user, find_exposed_keys
@@ -18,7 +18,7 @@ FREE_SPACE_WARNING: Final = 5 * GIGABYTE
 FREE_SPACE_MIN: Final = GIGABYTE // 2
 
 
-def check_files(settings: Settings) -> Iterator[Finding]:
+def check_files(settings: Settings) -> Iterator[DoctorFinding]:
     folder = settings.database.data
     if folder.is_dir():
         yield from check_private_files(folder)
@@ -27,7 +27,7 @@ def check_files(settings: Settings) -> Iterator[Finding]:
     yield from check_shell_commands(settings)
 
 
-def check_shell_commands(settings: Settings) -> Iterator[Finding]:
+def check_shell_commands(settings: Settings) -> Iterator[DoctorFinding]:
     """Check the user of shell commands, and whether it can read the keys."""
     if not settings.executors.shell_allow:
         return
@@ -40,7 +40,7 @@ def check_shell_commands(settings: Settings) -> Iterator[Finding]:
         yield warning("shell", text.removeprefix("warning: "), "")
 
 
-def check_private_files(folder: Path) -> Iterator[Finding]:
+def check_private_files(folder: Path) -> Iterator[DoctorFinding]:
     """Check that only their owner can read the key files."""
     open_files = [file for name in PRIVATE_FILES if is_readable_by_others(file := folder / name)]
     if not open_files:
@@ -58,7 +58,7 @@ def is_readable_by_others(file: Path) -> bool:
         return False
 
 
-def check_disk(folder: Path) -> Finding:
+def check_disk(folder: Path) -> DoctorFinding:
     free = shutil.disk_usage(folder).free
     detail = f"{free / GIGABYTE:.1f} GB free in {folder}"
     remedy = "free some space, or shorten retention.runs"

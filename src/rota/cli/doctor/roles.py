@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Final
 
-from rota.cli.doctor.findings import Finding, format_count, ok, warning
+from rota.cli.doctor.findings import DoctorFinding, format_count, ok, warning
 from rota.store.driver import Connection
 from rota.store.roles import Login, describe_login, read_worker_logins
 
@@ -18,7 +18,7 @@ WORKER_LOGIN_REMEDY: Final = (
 )
 
 
-async def check_roles(conn: Connection, *, is_embedded: bool) -> AsyncIterator[Finding]:
+async def check_roles(conn: Connection, *, is_embedded: bool) -> AsyncIterator[DoctorFinding]:
     """Recommend a login for each kind of process, if one login has all rights."""
     login = await describe_login(conn)
     is_well = True

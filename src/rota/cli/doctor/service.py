@@ -1,4 +1,4 @@
-"""Checks the API, and through it queues, kinds, tenants and dead letters."""
+"""Checks the API, and through it what is wrong with queues, jobs, sources and alerts."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -7,9 +7,7 @@ from typing import Any, Final
 
 from rota.cli import times
 from rota.cli.doctor.findings import (
-    START_SCHEDULER,
-    START_WORKER,
-    Finding,
+    DoctorFinding,
     bad,
     format_count,
     ok,
@@ -18,21 +16,32 @@ from rota.cli.doctor.findings import (
 from rota.cli.output import describe_error
 from rota.cli.pagination import ListLimit, list_rows
 from rota.core.errors import RotaError
-from rota.core.kind_remedies import group_by_remedy
 from rota.core.tenancy import EVERY_TENANT
 from rota.core.time import moments
-from rota.core.time.durations import to_words
 from rota.sdk.client import Client
 from rota.sdk.client.errors import ApiError, Unreachable
 
 EXPIRY_WARNING: Final = timedelta(days=14)
-WAIT_WARNING: Final = timedelta(minutes=5)
-JOBS_MAX: Final = 1000
 TENANTS_MAX: Final = 1000
 SHOWN_MAX: Final = 5
+# Problems that the checks of the database find too.
+PROCESS_CODES: Final = frozenset(
+    {"no_scheduler", "no_worker", "shard_without_owner", "tick_overdue"}
+)
+CHECK_NAMES: Final = {
+    "no_worker_for_kind": "kinds",
+    "dead_letters": "dead letters",
+    "quota_nearly_used": "quotas",
+    "endpoint_disabled": "webhooks",
+    "endpoint_failing": "webhooks",
+    "no_scheduler": "schedulers",
+    "shard_without_owner": "shards",
+    "tick_overdue": "ticks",
+    "no_worker": "workers",
+}
 
 
-def check_service(client: Client, *, with_processes: bool) -> Iterator[Finding]:
+def check_service(client: Client, *, with_processes: bool) -> Iterator[DoctorFinding]:
     """Run the checks that use the API; those of processes only if the database was unreachable."""
     try:
         client.get_readiness()
@@ -49,19 +58,16 @@ def check_service(client: Client, *, with_processes: bool) -> Iterator[Finding]:
     workers = list(client.list_workers().items)
     if with_processes:
         yield from check_processes(client, workers)
-    own = [each for each in workers if serves(each, who.tenant)]
-    yield from check_queues(client, own)
-    yield from check_kinds(client, own)
+    yield from check_problems(client, with_processes=with_processes)
     if who.role == "platform":
         yield from check_tenants(client, workers)
-    yield check_dead_letters(client)
 
 
 def serves(worker: Any, tenant: str) -> bool:
     return tenant in worker.tenants or EVERY_TENANT in worker.tenants
 
 
-def check_tenants(client: Client, workers: list[Any]) -> Iterator[Finding]:
+def check_tenants(client: Client, workers: list[Any]) -> Iterator[DoctorFinding]:
     """Find tenants that no worker serves, among the first tenants."""
     found = list_rows(client.list_tenants, row_limit=ListLimit(limit=TENANTS_MAX)).rows
     alone = [each.name for each in found if not any(serves(one, each.name) for one in workers)]
@@ -72,7 +78,7 @@ def check_tenants(client: Client, workers: list[Any]) -> Iterator[Finding]:
     yield warning("tenants", f"no worker serves {unserved}", remedy)
 
 
-def describe_api_error(client: Client, error: ApiError | Unreachable) -> Finding:
+def describe_api_error(client: Client, error: ApiError | Unreachable) -> DoctorFinding:
     if isinstance(error, Unreachable):
         source = "" if error.address is None else f" ({error.address.describe('--url')})"
         detail = f"cannot reach {client.url}{source}: {error.reason}"
@@ -85,7 +91,7 @@ def describe_api_error(client: Client, error: ApiError | Unreachable) -> Finding
     return bad("api", f"{client.url}: {describe_error(error)}", remedy)
 
 
-def check_expiry(who: Any) -> Iterator[Finding]:
+def check_expiry(who: Any) -> Iterator[DoctorFinding]:
     remedy = "run `rota keys create`, or `rota keys renew-admin` for the bootstrap admin key"
     if who.expires_at is None:
         yield warning("key", f'key "{who.name}" never expires', remedy)
@@ -95,72 +101,30 @@ def check_expiry(who: Any) -> Iterator[Finding]:
         yield warning("key", f'key "{who.name}" expires in {times.format_length(left)}', remedy)
 
 
-def check_processes(client: Client, workers: list[Any]) -> Iterator[Finding]:
+def check_processes(client: Client, workers: list[Any]) -> Iterator[DoctorFinding]:
+    """Count the processes; `check_problems` reports those that are missing."""
     schedulers = client.list_schedulers().items
     if schedulers:
         yield ok("schedulers", f"{format_count(len(schedulers), 'scheduler')} running")
-    else:
-        yield bad("schedulers", "none running; no job starts on schedule", START_SCHEDULER)
     if workers:
         yield ok("workers", f"{format_count(len(workers), 'worker')} running")
-    else:
-        yield bad("workers", "none running; no run starts", START_WORKER)
-    unowned = sum(each.scheduler is None for each in client.list_shards().items)
-    if unowned:
-        remedy = "wait a few seconds; if it persists, check the schedulers' logs"
-        yield warning("shards", f"{format_count(unowned, 'shard')} without a scheduler", remedy)
 
 
-def check_queues(client: Client, workers: list[Any]) -> Iterator[Finding]:
-    served = {name for worker in workers for name in worker.queues}
-    wrong = False
-    for queue in client.list_queues().items:
-        for finding in check_queue(queue, served):
-            wrong = True
-            yield finding
-    if not wrong:
-        yield ok("queues", "no run has waited for long")
+def check_problems(client: Client, *, with_processes: bool) -> Iterator[DoctorFinding]:
+    """Report the problems that `GET /v1/problems` lists; those of processes only if the database
+    was not checked directly.
+    """
+    listed = client.list_problems(fresh=True).items
+    shown = [each for each in listed if with_processes or each.code not in PROCESS_CODES]
+    for problem in shown:
+        yield describe_problem(problem)
+    if not any(problem.severity != "info" for problem in shown):
+        yield ok("problems", "no run waits without a reason, and no incident is open")
 
 
-def check_queue(queue: Any, served: set[str]) -> Iterator[Finding]:
-    if not queue.waiting:
-        return
-    waiting = f"{format_count(queue.waiting, 'run')} in queue {queue.name}"
-    if queue.name not in served:
-        remedy = f"start one with `rota worker --queue {queue.name}`"
-        yield bad("queues", f"no worker serves {waiting}", remedy)
-        return
-    if queue.is_paused:
-        remedy = f"resume it with `rota queues resume {queue.name}`"
-        yield warning("queues", f"{waiting}, which is paused", remedy)
-        return
-    since = queue.oldest_waiting_since
-    waited = timedelta(0) if since is None else times.now() - moments.parse(since)
-    if waited > WAIT_WARNING:
-        remedy = f"run `rota runs list --queue {queue.name} --status queued`, then `rota why RUN`"
-        yield warning("queues", f"{waiting}, the oldest for {times.format_length(waited)}", remedy)
-
-
-def check_kinds(client: Client, workers: list[Any]) -> Iterator[Finding]:
-    """Find kinds of active jobs that no worker serves, among the newest jobs."""
-    served = {name for worker in workers for name in worker.kinds}
-    jobs = list_rows(
-        client.list_jobs, row_limit=ListLimit(limit=JOBS_MAX), status=["active", "pending"]
-    ).rows
-    alone = sorted({job.kind for job in jobs} - served)
-    if not alone:
-        yield ok("kinds", "workers serve the kinds of all active jobs")
-        return
-    payloads = {kind: [job.payload for job in jobs if job.kind == kind] for kind in alone}
-    for remedy, named in group_by_remedy(payloads).items():
-        unserved = ", ".join(islice(named, SHOWN_MAX)) + (", …" if len(named) > SHOWN_MAX else "")
-        yield warning("kinds", f"no worker serves {unserved}", remedy)
-
-
-def check_dead_letters(client: Client) -> Finding:
-    groups = client.list_dead_groups(limit=200).items
-    number = sum(group.count for group in groups)
-    if not number:
-        return ok("dead letters", f"none in the last {to_words(timedelta(days=30))}")
-    detail = f"{format_count(number, 'dead letter')} to review"
-    return warning("dead letters", detail, "group them by error with `rota dead groups`")
+def describe_problem(problem: Any) -> DoctorFinding:
+    check = CHECK_NAMES.get(problem.code, f"{problem.subject.kind}s")
+    detail = " ".join(filter(None, (problem.sentence, problem.cause)))
+    if problem.severity == "info":
+        return ok(check, detail)
+    return (bad if problem.severity == "page" else warning)(check, detail, problem.remedy)

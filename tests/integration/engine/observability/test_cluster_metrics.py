@@ -1,6 +1,9 @@
 """The gauges of the cluster against real rows: true, bounded, readable by Prometheus (O5)."""
 
+import asyncio
 import re
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
@@ -10,12 +13,22 @@ from tests.integration.engine.observability.test_statistics import ended
 from tests.support.scraping import labels_of, scrape, value_of
 from tests.support.world import TTL, World
 
+from rota.core.errors import StoreUnavailable
 from rota.core.limits import GateLimits
 from rota.core.states import JobState, RunState
-from rota.engine.observability.cluster_metrics import render_cluster, render_without_database
-from rota.engine.observability.meter import LABEL_VALUES_MAX, Meter
+from rota.engine.observability.cluster_metrics import (
+    PAGE_LIFETIME_S,
+    ClusterPage,
+    build_outage_families,
+    read_cluster_families,
+)
+from rota.engine.observability.exposition import LABEL_VALUES_MAX, render_families
+from rota.engine.observability.meter import Meter
 from rota.engine.submission.job_changes import pause_job
+from rota.processes.observe import build_collector
+from rota.runtime.process_health import ProcessHealth
 from rota.store import gates, interning, metrics_queries, sessions
+from rota.store.driver import Connection
 from rota.store.sessions import NewSession, SessionRole
 
 S = RunState
@@ -28,6 +41,16 @@ async def open_session(world: World, role: SessionRole, name: str, *, slots: int
     return session.id
 
 
+async def render_cluster(conn: Connection) -> str:
+    return render_families(await read_cluster_families(conn))
+
+
+def build_meter() -> Meter:
+    meter = Meter()
+    meter.add_collector(build_collector("worker", ProcessHealth()))
+    return meter
+
+
 async def test_an_empty_cluster_has_a_page_that_says_so(world: World) -> None:
     page = await render_cluster(world.conn)
 
@@ -36,8 +59,8 @@ async def test_an_empty_cluster_has_a_page_that_says_so(world: World) -> None:
     assert value_of(page, "rota_schedulers") == value_of(page, "rota_workers") == 0
     assert value_of(page, "rota_runs_waiting", queue="default") == 0
     assert value_of(page, "rota_fire_lag_seconds") == 0
-    assert labels_of(page, "rota_recent_wait_seconds", "quantile") == []
-    assert labels_of(page, "rota_build_info", "version") != []
+    assert value_of(page, "rota_incidents_open", severity="page") == 0
+    assert value_of(page, "rota_queue_demand", queue="default") == 0
 
 
 async def test_what_waits_and_runs_is_counted_by_queue(world: World) -> None:
@@ -133,8 +156,6 @@ async def test_dead_letters_and_endings_are_those_of_the_last_time(world: World)
     assert value_of(page, "rota_dead_letters", state="quarantined") == 0
     assert value_of(page, "rota_recent_runs", state="missed") == 1
     assert value_of(page, "rota_recent_runs", state="succeeded") == 0
-    assert value_of(page, "rota_recent_wait_seconds", quantile="0.99") == 2
-    assert value_of(page, "rota_recent_duration_seconds", quantile="0.5") == 4
 
 
 async def test_the_number_of_series_does_not_grow_with_queues_tenants_or_schedulers(
@@ -154,7 +175,8 @@ async def test_the_number_of_series_does_not_grow_with_queues_tenants_or_schedul
     # The default queue, where nothing waits, is the last.
     assert value_of(page, "rota_runs_waiting", queue="other") == 20
     assert len(labels_of(page, "rota_shards_owned", "scheduler")) == LABEL_VALUES_MAX + 1
-    assert len(scrape(page)) < 250
+    assert len(labels_of(page, "rota_queue_demand", "queue")) == LABEL_VALUES_MAX + 1
+    assert len(scrape(page)) < 400
     assert "tenant=" not in page
 
 
@@ -166,25 +188,89 @@ async def test_connections_are_counted_by_what_they_do(world: World) -> None:
     assert value_of(page, "rota_table_bytes", table="runs") > 0
     assert value_of(page, "rota_table_rows", table="runs") >= 0
     assert value_of(page, "rota_table_bytes", table="other") > 0
+    assert value_of(page, "rota_table_dead_tuples", table="runs") >= 0
 
 
 async def test_the_pages_of_the_cluster_and_of_the_process_fit_together(world: World) -> None:
-    scrape(await render_cluster(world.conn) + Meter().render())
+    process = build_meter().list_families()
+    own = {family.name for family in process}
+    cluster = [f for f in await read_cluster_families(world.conn) if f.name not in own]
+
+    scrape(render_families([*cluster, *process]))
+    assert own & {family.name for family in await read_cluster_families(world.conn)} == {
+        "rota_database_up"
+    }
 
 
 async def test_every_metric_is_in_the_reference_and_nothing_else(world: World) -> None:
-    page = await render_cluster(world.conn) + Meter().render()
+    page = await render_cluster(world.conn) + build_meter().render()
     written = set(re.findall(r"^# TYPE (\S+)", page, re.MULTILINE))
 
     told = (DOCS / "metrics.md").read_text()
 
-    assert set(re.findall(r"`(rota_\w+)`", told)) == written
+    assert set(re.findall(r"`((?:rota|process|python)_\w+)`", told)) == written
 
 
 async def test_a_database_that_is_away_makes_a_page_and_not_an_error(world: World) -> None:
-    await world.conn.close()
+    class Away:
+        def acquire(self) -> AbstractAsyncContextManager[Connection]:
+            raise StoreUnavailable(reason="gone")
 
-    page = await render_cluster(world.conn)
+    page = await ClusterPage(source=Away(), monotonic=lambda: 0.0).read_families()
 
-    assert page == render_without_database()
-    assert value_of(page, "rota_database_up") == 0
+    assert page == build_outage_families()
+    assert value_of(render_families(page), "rota_database_up") == 0
+
+
+async def test_scrapes_at_the_same_time_read_the_database_once(world: World) -> None:
+    class Counted:
+        number = 0
+
+        @asynccontextmanager
+        async def acquire(self) -> AsyncIterator[Connection]:
+            self.number += 1
+            yield world.conn
+
+    source, clock = Counted(), [100.0]
+    page = ClusterPage(source=source, monotonic=lambda: clock[0])
+
+    await asyncio.gather(*(page.read_families() for _ in range(20)))
+    clock[0] += PAGE_LIFETIME_S - 0.1
+    await page.read_families()
+    before = source.number
+    clock[0] += 0.2
+    await page.read_families()
+
+    assert (before, source.number) == (1, 2)
+
+
+async def test_the_demand_is_what_is_ready_runs_or_is_due_within_a_minute(world: World) -> None:
+    gate = await gates.put_gate(world.conn, 1, "key:k", GateLimits(max_running=1))
+    await world.runs(3)
+    await world.run(tenant_id=2)
+    await world.run(gates=(gate,))
+    await world.run(due_at=world.now + timedelta(seconds=50))
+    await world.run(due_at=world.now + timedelta(seconds=70))
+    await world.claim(await world.session(), room=2)
+    await world.job(fire_at=world.now + timedelta(seconds=59))
+    await world.job(fire_at=world.now + timedelta(seconds=61))
+
+    (everything,) = [
+        each for each in await metrics_queries.read_demands(world.conn) if each.queue == "default"
+    ]
+    queue_id = await interning.intern_queue(world.conn, "default")
+    one, own = [
+        await metrics_queries.read_queue_demand(world.conn, queue_id=queue_id, tenant_id=tenant_id)
+        for tenant_id in (None, 2)
+    ]
+    await gates.pause_queue(world.conn, queue_id, paused=True, by="ana")
+    paused = await metrics_queries.read_queue_demand(world.conn, queue_id=queue_id, tenant_id=None)
+    (all_paused,) = [
+        each for each in await metrics_queries.read_demands(world.conn) if each.queue == "default"
+    ]
+
+    assert everything == ("default", 3, 2, 2)
+    assert one == everything
+    assert own is not None
+    assert own.ready + own.running == 1
+    assert paused == all_paused == ("default", 0, 2, 0)

@@ -1,7 +1,7 @@
 // Formats entries of the audit log. Pure.
 import type { AuditView } from "../../api/schema.gen.ts";
 
-export const RESOURCES = ["job", "run", "key", "secret", "calendar", "queue", "worker", "tenant", "user", "audit"] as const;
+export const RESOURCES = ["job", "run", "key", "secret", "calendar", "queue", "worker", "incident", "silence", "expectation", "route", "channel", "webhook", "delivery", "ping", "tenant", "user", "audit"] as const;
 
 export const SPANS = [
   { value: "", label: "Any time" },
@@ -29,5 +29,7 @@ export function resourceOf(entry: Pick<AuditView, "thing" | "thing_id">): { text
   const { thing, thing_id: id } = entry;
   if (/^job_[0-9a-f]{32}$/.test(id)) return { text: id, href: `/jobs/${id}` };
   if (/^run_[0-9a-f]{32}$/.test(id)) return { text: id, href: `/runs/${id}` };
+  if (/^inc_[0-9a-f]{32}$/.test(id)) return { text: id, href: `/alerts/${id}` };
+  if (/^whe_[0-9a-f]{32}$/.test(id)) return { text: id, href: `/webhooks/${id}` };
   return { text: `${thing} ${id}`, href: null };
 }

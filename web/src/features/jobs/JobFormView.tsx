@@ -1,4 +1,4 @@
-// The form of a new or existing job: kind and payload, schedule, options.
+// The form of a new or existing job: kind and payload, schedule, options, expectations.
 import { type FormEvent, type ReactNode, useId, useMemo, useState } from "react";
 import { JOB_FIELDS, type JobField } from "../../api/job_fields.gen.ts";
 import type { Schema } from "../../lib/schema.ts";
@@ -10,6 +10,7 @@ import { ErrorNote, Note } from "../../ui/Notes.tsx";
 import { PayloadForm, usePayload } from "../../ui/PayloadForm.tsx";
 import { ZONE } from "../../ui/Time.tsx";
 import { type JobForm, validateForm } from "./drafts.ts";
+import { ExpectFields } from "./ExpectFields.tsx";
 import { useKinds } from "./kinds.ts";
 import { LivePreview } from "./Preview.tsx";
 import { useLivePreview } from "./preview.ts";
@@ -80,6 +81,9 @@ export function JobFormView({ start, payload: given, isNew, action, back, busy, 
       <Card title="Options">
         <OptionFields form={form} set={set} errorOf={errorOf} />
       </Card>
+      <Card title="Expectations">
+        <ExpectFields expect={form.expect} alert={form.alert} change={set} errorOf={errorOf} />
+      </Card>
       <div className="form-foot">
         {error && (
           <div className="grow">
@@ -127,11 +131,14 @@ interface OptionFieldsProps {
   errorOf: (field: string, ...pointers: string[]) => string | null;
 }
 
+/** Documents have fields of their own (ExpectFields). */
+const OPTIONS = JOB_FIELDS.filter((field) => field.kind !== "document");
+
 function OptionFields({ form, set, errorOf }: OptionFieldsProps) {
   return (
     <div className="stack">
       <div className="grid-2">
-        {JOB_FIELDS.map((field) => (
+        {OPTIONS.map((field) => (
           <OptionField key={field.name} field={field} value={form[field.name]} change={(text) => set({ [field.name]: text })} error={errorOf(field.name, field.kind === "retries" ? "/max_retries" : `/${field.name}`)} />
         ))}
       </div>

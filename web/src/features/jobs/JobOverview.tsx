@@ -12,6 +12,7 @@ import { JsonView } from "../../ui/JsonView.tsx";
 import { QueryView, EmptyState } from "../../ui/Notes.tsx";
 import { TickStrip } from "../../ui/OutcomeStrip.tsx";
 import { Time, ZONE } from "../../ui/Time.tsx";
+import { Expectations } from "./Expectations.tsx";
 import { runDurations, toOutcomes, reasonOf, summarizeTicks } from "./model.ts";
 import { NextTimes } from "./Preview.tsx";
 
@@ -30,6 +31,7 @@ export function JobOverview({ job }: { job: JobView }) {
   );
   return (
     <>
+      <Expectations jobId={job.job_id} />
       <Card title="Recent ticks" aside={<Link href={linkTo(`/jobs/${job.job_id}`, { tab: "runs" })}>Show all runs</Link>}>
         <QueryView query={ticks} what="ticks">
           {({ data }) => <Ticks runs={data} />}

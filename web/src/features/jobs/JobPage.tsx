@@ -59,7 +59,7 @@ function Loaded({ job }: { job: JobView }) {
         about={
           <span className="row">
             <StatusBadge status={job.status} />
-            {status.data && <span className="wrap"><TextWithTimes text={status.data.explanation} /></span>}
+            {status.data && <span className="wrap"><TextWithTimes text={[status.data.explanation, status.data.prediction].filter(Boolean).join(" ")} /></span>}
           </span>
         }
       >

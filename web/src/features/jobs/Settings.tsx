@@ -1,4 +1,5 @@
 // The settings of a job, read-only; the edit page changes them.
+import type { ReactNode } from "react";
 import { JOB_FIELDS } from "../../api/job_fields.gen.ts";
 import type { JobView } from "../../api/schema.gen.ts";
 import { useMay } from "../../api/session.ts";
@@ -46,8 +47,8 @@ export function Settings({ job }: { job: JobView }) {
 }
 
 /** The remaining fields of the contract. */
-function otherFields(job: JobView): [string, string][] {
-  return JOB_FIELDS.filter(({ name }) => !SHOWN_ABOVE.has(name)).map(({ name }) => [fieldLabel(name), String(job[name] ?? "none")]);
+function otherFields(job: JobView): [string, ReactNode][] {
+  return JOB_FIELDS.filter(({ name }) => !SHOWN_ABOVE.has(name)).map((field) => [fieldLabel(field.name), field.kind === "document" && job[field.name] ? <JsonView key={field.name} value={job[field.name]} name={field.name} /> : String(job[field.name] ?? "none")]);
 }
 
 const SHOWN_ABOVE = new Set<string>(["retries", "timeout", "deadline", "guarantee", "target", "queue", "priority", "overlap", "when_queue_paused"]);

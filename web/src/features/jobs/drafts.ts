@@ -2,6 +2,7 @@
 import { JOB_FIELDS } from "../../api/job_fields.gen.ts";
 import type { JobDraft, JobEdit, JobView } from "../../api/schema.gen.ts";
 import { shortenIsoDuration } from "../../lib/time.ts";
+import { type JsonObject, readDocument, writeDocument } from "./expectFields.ts";
 import { type ScheduleForm, formOf, isSame, scheduleOf } from "./schedules.ts";
 
 export type FieldName = (typeof JOB_FIELDS)[number]["name"];
@@ -63,7 +64,7 @@ export function fromJob(job: JobView, zone: string): JobForm {
 function fieldTexts(valueOf: (field: (typeof JOB_FIELDS)[number]) => unknown): Record<FieldName, string> {
   const found = JOB_FIELDS.map((field) => {
     const value = valueOf(field);
-    const text = value === null || value === undefined ? "" : String(value);
+    const text = value === null || value === undefined ? "" : field.kind === "document" ? writeDocument(value as JsonObject) : String(value);
     return [field.name, field.kind === "duration" && text !== "" ? shortenIsoDuration(text) : text];
   });
   return Object.fromEntries(found) as Record<FieldName, string>;
@@ -123,6 +124,7 @@ function changedFields(form: JobForm, before: JobForm): JobEdit {
     if (form[field.name] === before[field.name]) continue;
     if (field.kind === "retries") edit["max_retries"] = Number(text);
     else if (field.kind === "number") edit[field.name] = Number(text);
+    else if (field.kind === "document") edit[field.name] = text === "" ? null : readDocument(text);
     else edit[field.name] = text === "" && field.isNullable ? null : text;
   }
   if (form.labels !== before.labels) edit["labels"] = parseLabels(form.labels).labels;

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { JobView, RunView } from "../../api/schema.gen.ts";
 import { blankForm, draftOf, editOf, fromJob, parseLabels, validateForm } from "./drafts.ts";
+import { EXPECT_FIELDS, readDocument, withField, writeDocument } from "./expectFields.ts";
 import { describeDetails } from "./historyText.ts";
 import { runDurations, isOneTime, toOutcomes, reasonOf, sortJobs, parseSort, summarizeTicks, summarizeSchedule } from "./model.ts";
 import { formOf, scheduleOf } from "./schedules.ts";
@@ -152,4 +153,26 @@ test("a strip goes from the oldest to the newest run, and a chart shows only run
 test("an entry of the history shows its details", () => {
   expect(describeDetails({ details: { reason: "moved", missed: null, number: 3 } })).toBe("reason: moved, number: 3");
   expect(describeDetails({ details: {} })).toBe("");
+});
+
+test("what is expected of a job becomes fields, and what the form does not show stays", () => {
+  const before = { finish_by: "06:00", succeed_every: "PT26H", max_duration: { times: 2, at_least: "PT5M" }, failures: { streak: 2, rate: 0.1 }, dead_letters: { count: 1, over: "PT1H" } };
+  const texts = Object.fromEntries(EXPECT_FIELDS.map((field) => [field.name, field.read(before[field.name as keyof typeof before])]));
+  expect(texts).toMatchObject({ finish_by: "06:00", succeed_every: "1d2h", max_duration: "2x", failures: "2", dead_letters: "1", missed_ticks: "" });
+  const change = (name: string, text: string) => {
+    const field = EXPECT_FIELDS.find((each) => each.name === name);
+    if (!field) throw new Error(name);
+    return JSON.parse(writeDocument(withField(before, field, text))) as Record<string, unknown>;
+  };
+  expect(change("failures", "3")["failures"]).toEqual({ streak: 3, rate: 0.1 });
+  expect(change("failures", "")["failures"]).toEqual({ rate: 0.1 });
+  expect(change("max_duration", "3x")["max_duration"]).toEqual({ times: 3, at_least: "PT5M" });
+  expect(change("max_duration", "40m")["max_duration"]).toBe("40m");
+  expect(change("finish_by", "")).not.toHaveProperty("finish_by");
+  expect(change("dead_letters", "five")["dead_letters"]).toEqual({ count: "five", over: "PT1H" });
+});
+
+test("an empty document is an empty text, which is sent as null", () => {
+  expect(writeDocument({ finish_by: undefined })).toBe("");
+  expect(readDocument("")).toEqual({});
 });

@@ -1,4 +1,4 @@
-// The overview: figures, charts, lists that need attention, and health.
+// The overview: problems, figures, charts, lists that need attention, and health.
 import { useMemo, useRef, useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import { type LiveEvent, useConnection, useLive } from "../../api/live.ts";
@@ -14,6 +14,7 @@ import { useNow } from "../../ui/Time.tsx";
 import { Charts } from "./Charts.tsx";
 import { HealthCard } from "./HealthCard.tsx";
 import { FailuresCard, LateCard, LongestCard } from "./Lists.tsx";
+import { ProblemsCard } from "./ProblemsCard.tsx";
 import { SECONDS, SPANS, type Span, averageRate, queueDepth, failureTone, failureCount, perSecond, formatShare } from "./model.ts";
 import "./overview.css";
 
@@ -35,6 +36,7 @@ export default function OverviewPage() {
           change={(next) => setParams(withQuery(params, { span: next === "hour" ? null : next }), { replace: true })}
         />
       </PageHead>
+      <ProblemsCard />
       <Card flush>
         <QueryView query={statistics} what="figures">
           {(found) => <Figures found={found} span={span} />}

@@ -1,5 +1,5 @@
 // Computes what the overview shows. Pure.
-import type { BucketView, RunView, SchedulerView, StatisticsView, WorkerView } from "../../api/schema.gen.ts";
+import type { BucketView, ProblemView, RunView, SchedulerView, StatisticsView, WorkerView } from "../../api/schema.gen.ts";
 import { formatCount, formatPercent, formatInteger } from "../../lib/figures.ts";
 import { formatDuration, formatTime } from "../../lib/time.ts";
 
@@ -145,4 +145,28 @@ export function formatShare(rate: number | null): string {
 export function perSecond(seen: readonly { at: number; number: number }[], now: number, window: number): number {
   const recent = seen.filter((batch) => batch.at > now - window);
   return recent.reduce((sum, batch) => sum + batch.number, 0) / (window / 1000);
+}
+
+/** Problems have no id: what they are about and what they say identifies them. */
+export function problemKey(problem: ProblemView): string {
+  return [problem.code, problem.subject.kind, problem.subject.id, problem.links["incident"] ?? problem.links["group"] ?? ""].join(" ");
+}
+
+/** "1 page, 2 warnings". */
+export function countProblems(problems: readonly ProblemView[]): string {
+  const count = (severity: string) => problems.filter((problem) => problem.severity === severity).length;
+  const parts: readonly (readonly [number, string, string])[] = [
+    [count("page"), "page", "pages"],
+    [count("warning"), "warning", "warnings"],
+    [count("info"), "info", "info"],
+  ];
+  return parts
+    .filter(([number]) => number > 0)
+    .map(([number, one, many]) => formatCount(number, one, many))
+    .join(", ");
+}
+
+/** The words of a link to a page of the dashboard. */
+export function linkLabel(name: string): string {
+  return `Show ${name}`;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { BucketView, RunView, StatisticsView } from "../../api/schema.gen.ts";
-import { queueDepth, failureCount, longestRunning, groupOutcomes, perSecond, schedulerHealth, describeWaits, collectWaits, workerHealth } from "./model.ts";
+import type { BucketView, ProblemView, RunView, StatisticsView } from "../../api/schema.gen.ts";
+import { countProblems, problemKey, queueDepth, failureCount, longestRunning, groupOutcomes, perSecond, schedulerHealth, describeWaits, collectWaits, workerHealth } from "./model.ts";
 
 const bucket = (start: string, runs: Record<string, number>): BucketView => ({ start, runs, mean_wait_s: null, wait_p50_s: null, wait_p99_s: null, longest_wait_s: null, mean_duration_s: null });
 
@@ -40,4 +40,16 @@ test("health reports a missing scheduler, a shard without an owner, and busy wor
 
 test("the rate counts the events within the window", () => {
   expect(perSecond([{ at: 1_000, number: 50 }, { at: 9_000, number: 100 }], 11_500, 10_000)).toBe(10);
+});
+
+const problem: ProblemView = { code: "quarantined", sentence: "", cause: null, since: null, severity: "warning", subject: { kind: "job", id: "1", name: "a" }, remedy: "", action: null, links: {} };
+
+test("problems are counted by severity", () => {
+  expect(countProblems([problem, { ...problem, severity: "page" }, problem])).toBe("1 page, 2 warnings");
+  expect(countProblems([])).toBe("");
+});
+
+test("problems of the same code are distinguished by subject, incident and group", () => {
+  const keys = [problem, { ...problem, links: { incident: "/alerts/1" } }, { ...problem, subject: { ...problem.subject, id: "2" } }].map(problemKey);
+  expect(new Set(keys).size).toBe(3);
 });

@@ -120,7 +120,7 @@ function RunStatus({ run }: { run: RunDetail }) {
       <StatusBadge status={run.status} />
       {why.data && (
         <span className="wrap">
-          <TextWithTimes text={run.error_message ? withoutError(why.data.sentence) : why.data.sentence} />
+          <TextWithTimes text={[run.error_message ? withoutError(why.data.sentence) : why.data.sentence, why.data.prediction].filter(Boolean).join(" ")} />
         </span>
       )}
     </span>
