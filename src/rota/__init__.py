@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rota.sdk.app.app import App
     from rota.sdk.app.contexts import Context, SyncContext
     from rota.sdk.app.event_jobs import event
+    from rota.sdk.app.expectations import Alert, Expect
     from rota.sdk.app.job import Job, job
     from rota.sdk.app.submission import NotFinished, RunFailed, Submission
     from rota.sdk.client import ApiError, AsyncClient, Client, Unreachable, Unreadable
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MB",
+    "Alert",
     "ApiError",
     "App",
     "AsyncClient",
@@ -43,6 +45,7 @@ __all__ = [
     "Client",
     "Conflict",
     "Context",
+    "Expect",
     "Fail",
     "Graph",
     "Handlers",
@@ -96,6 +99,7 @@ _HOMES = {
     "rota.sdk.app.job": ("Job", "job"),
     "rota.sdk.app.submission": ("NotFinished", "RunFailed", "Submission"),
     "rota.sdk.app.event_jobs": ("event",),
+    "rota.sdk.app.expectations": ("Alert", "Expect"),
     "rota.sdk.client": ("ApiError", "AsyncClient", "Client", "Unreachable", "Unreadable"),
     "rota.sdk.graph.builder": ("step",),
     "rota.sdk.graph.graph": ("Graph", "index", "item"),

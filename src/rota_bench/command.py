@@ -68,6 +68,7 @@ def bench(
     only: Annotated[tuple[Part, ...], Parameter(consume_multiple=True, negative=())] = (),
     quick: Annotated[bool, SWITCH] = False,
     repeat: Annotated[int, Parameter(validator=Number(gte=1, lte=100))] = 1,
+    seconds: Annotated[int | None, Parameter(validator=Number(gte=2, lte=3600))] = None,
     target: Annotated[BenchTarget, Parameter(name="*")] = DEFAULT_TARGET,
     output: Annotated[BenchOutput, Parameter(name="*")] = DEFAULT_OUTPUT,
 ) -> int:
@@ -87,6 +88,9 @@ def bench(
         Smaller workloads: for a first impression, not for publication.
     repeat
         Rounds of each part; results are medians. Default: 1.
+    seconds
+        Length of each measurement at a steady rate: lag, cron and watched. Default: 10, 20 and 8
+        seconds, less with --quick.
     """
     check_plot_path(output.plot)
     order = BenchOrder(
@@ -95,6 +99,7 @@ def bench(
         environment=os.environ,
         repeat=repeat,
         is_quick=quick,
+        seconds=seconds,
     )
     try:
         measured = asyncio.run(measure_until_stopped(order))

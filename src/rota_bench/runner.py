@@ -4,7 +4,7 @@ import contextlib
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Final, Literal
 from uuid import uuid4
@@ -35,7 +35,7 @@ from rota_bench.start_latency import (
 )
 from rota_bench.submissions import measure_api
 from rota_bench.throughput import measure_drain, measure_throughput
-from rota_bench.trial import FULL_SIZES, QUICK_SIZES, Trial
+from rota_bench.trial import FULL_SIZES, QUICK_SIZES, Trial, WorkloadSizes
 from rota_bench.watched import measure_watched
 
 Part = Literal[
@@ -78,13 +78,16 @@ WRITE_TIME_FACTORS: Final = (1.5, 4.0, 10.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchOrder:
-    """What to measure, and where. `environment` is passed to the measured processes."""
+    """What to measure, and where. `environment` is passed to the measured processes. `seconds` is
+    the length of measurements at a steady rate; None: their own.
+    """
 
     parts: Sequence[Part] = tuple(PARTS)
     server_options: BenchServerOptions = field(default_factory=BenchServerOptions)
     environment: Mapping[str, str] = field(default_factory=dict)
     repeat: int = 1
     is_quick: bool = False
+    seconds: int | None = None
     seed: int = 1
 
 
@@ -134,6 +137,18 @@ async def run_round(order: BenchOrder, part: Part, server: BenchServer) -> dict[
         return await PARTS[part](trial)
 
 
+def choose_sizes(order: BenchOrder) -> WorkloadSizes:
+    sizes = QUICK_SIZES if order.is_quick else FULL_SIZES
+    if order.seconds is None:
+        return sizes
+    return replace(
+        sizes,
+        lag_seconds=order.seconds,
+        cron_seconds=order.seconds,
+        watched_seconds=order.seconds,
+    )
+
+
 @asynccontextmanager
 async def open_trial(
     order: BenchOrder, part: Part, server: BenchServer, *, patience: float
@@ -150,7 +165,7 @@ async def open_trial(
                 fleet=own,
                 clock=SystemClock(),
                 rng=Random(order.seed),
-                sizes=QUICK_SIZES if order.is_quick else FULL_SIZES,
+                sizes=choose_sizes(order),
                 postmaster=server.postmaster,
                 patience=patience,
             )

@@ -39,9 +39,9 @@ class WorkloadSizes:
     mapped: int = 1_000_000
     relayed: int = 400_000
     watched_jobs: int = 10_000
-    watched_rounds: int = 3
+    watched_rounds: int = 2
     watched_seconds: int = 8
-    watched_backlog: int = 100_000
+    watched_backlog: int = 60_000
     watched_fires: int = 20_000
     watched_storm: int = 10_000
     ticking: int = 1_000

@@ -1,18 +1,21 @@
 """Compares the same jobs with and without expectations, and measures how soon alerts arrive (O8).
 
 10,000 jobs tick every ten seconds, so 1,000 runs per second are executed; one in a hundred fails.
-Phases with and without expectations alternate: the same jobs, processes and database. Each phase
-measures, while the jobs go on ticking, the start latency, the CPU time, how fast a backlog drains,
-and how fast jobs fire that are due at one instant. Both kinds of phases run all outbound services.
+Phases alternate: the same jobs in the same processes and database, without expectations, with
+conditions that the ends of runs decide, and with deadlines of every tick too. Each phase measures,
+while the jobs go on ticking, the start latency, the CPU time, how fast a backlog drains, and how
+fast jobs fire that are due at one instant. All phases run all outbound services.
 
-Then, with expectations: the time from the end of a failed run to its message at the channel, and
-how many messages a storm of incidents sends.
+Then, with deadlines: the time from the end of a failed run to its message at the channel. And while
+the jobs go on ticking unwatched: how many messages a storm of incidents sends.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from enum import StrEnum
+from statistics import median
 from typing import Final
 from uuid import UUID
 
@@ -45,20 +48,38 @@ PAUSE_NOTICE_S: Final = 1.5
 # Until the last runs are recorded.
 RECORD_S: Final = 1.0
 FIRE_WRITES_PER_S: Final = 10_000
-# Watches per job: the conditions that a clock decides.
-CLOCK_CONDITIONS: Final = 3
-WAIT_TIMEOUT: Final = timedelta(seconds=60)
+WAIT_TIMEOUT: Final = timedelta(minutes=2)
 ALERTS_PER_S: Final = 20
-# How long messages of a storm are counted.
+# How long messages are counted after the last incident of a storm opened.
 STORM_SECONDS: Final = 30
 
-EXPECT: Final = ExpectDraft(
-    start_within="5s",
-    finish_by="+8s",
-    succeed_every="1m",
-    max_duration="5s",
-    failures=FailuresDraft(streak=2),
-)
+
+class WatchLevel(StrEnum):
+    """What the jobs of a phase expect, in the order of the first round."""
+
+    UNWATCHED = "unwatched"
+    ENDS = "ends"
+    DEADLINES = "deadlines"
+
+
+EXPECTATIONS: Final = {
+    WatchLevel.ENDS: ExpectDraft(
+        succeed_every="1m", max_duration="5s", failures=FailuresDraft(streak=2)
+    ),
+    WatchLevel.DEADLINES: ExpectDraft(
+        start_within="5s",
+        finish_by="+8s",
+        succeed_every="1m",
+        max_duration="5s",
+        failures=FailuresDraft(streak=2),
+    ),
+}
+# Watches per job: the conditions that a clock decides.
+CLOCK_CONDITIONS: Final = {
+    WatchLevel.UNWATCHED: 0,
+    WatchLevel.ENDS: 1,
+    WatchLevel.DEADLINES: 3,
+}
 ALERT: Final = AlertDraft(to=CHANNEL)
 FAILURE_EXPECT: Final = ExpectDraft(failures=FailuresDraft(streak=1))
 PAGE_ALERT: Final = AlertDraft(to=CHANNEL, severity="page", recovery=False)
@@ -86,8 +107,11 @@ class WatchedLoad:
     backlog_queue_id: int
 
 
+WatchedRound = Mapping[WatchLevel, WatchedPhase]
+
+
 async def measure_watched(trial: Trial) -> dict[str, float]:
-    """Compare phases with and without expectations, then measure alerts."""
+    """Compare the phases, then measure alerts."""
     async with open_alert_receiver(trial.clock) as receiver:
         receiver.write_settings(trial.fleet.folder)
         await start_processes(trial)
@@ -99,8 +123,9 @@ async def measure_watched(trial: Trial) -> dict[str, float]:
         ):
             load = await prepare_load(trial, ticking, backlog, firing, failing)
             phases = await measure_phases(trial, load)
-            await set_watched(trial, load, is_watched=True)
+            await set_expectations(trial, load, WatchLevel.DEADLINES)
             alerts = await measure_alerts(trial, load.failing, receiver)
+            await set_expectations(trial, load, WatchLevel.UNWATCHED)
             storm = await measure_storm(trial, load.failing, receiver)
     return {**compare_phases(phases), **alerts, **storm}
 
@@ -170,24 +195,25 @@ async def create_jobs(
     return made
 
 
-async def measure_phases(trial: Trial, load: WatchedLoad) -> list[Mapping[bool, WatchedPhase]]:
-    """Return, for each round, the phase without and with expectations. Every second round begins
-    with the other one, so that a drift of the machine cancels out.
+async def measure_phases(trial: Trial, load: WatchedLoad) -> list[WatchedRound]:
+    """Return the phases of each round. Every round begins with another one, so that a drift of the
+    machine cancels out.
     """
-    rounds: list[Mapping[bool, WatchedPhase]] = []
+    levels = list(WatchLevel)
+    rounds: list[WatchedRound] = []
     for number in range(trial.sizes.watched_rounds):
-        order = (False, True) if number % 2 == 0 else (True, False)
+        first = number % len(levels)
         rounds.append(
             {
-                is_watched: await measure_phase(trial, load, is_watched=is_watched)
-                for is_watched in order
+                level: await measure_phase(trial, load, level)
+                for level in (*levels[first:], *levels[:first])
             }
         )
     return rounds
 
 
-async def measure_phase(trial: Trial, load: WatchedLoad, *, is_watched: bool) -> WatchedPhase:
-    await set_watched(trial, load, is_watched=is_watched)
+async def measure_phase(trial: Trial, load: WatchedLoad, level: WatchLevel) -> WatchedPhase:
+    await set_expectations(trial, load, level)
     await database.vacuum_and_checkpoint(load.ticking.conn)
     await trial.sleep_until(trial.clock.now() + QUIET_TIME)
     cpu = [read_cpu(trial)]
@@ -211,10 +237,10 @@ async def measure_phase(trial: Trial, load: WatchedLoad, *, is_watched: bool) ->
     )
 
 
-async def set_watched(trial: Trial, load: WatchedLoad, *, is_watched: bool) -> None:
+async def set_expectations(trial: Trial, load: WatchedLoad, level: WatchLevel) -> None:
     """Give all jobs their expectations, or none, and wait until the scheduler follows."""
-    expect = write_expect(EXPECT) if is_watched else None
-    alert = write_alert(ALERT) if is_watched else None
+    expect = write_expect(EXPECTATIONS.get(level))
+    alert = None if expect is None else write_alert(ALERT)
     for to in (load.ticking, load.backlog):
         await database.set_expectations(
             to.conn,
@@ -222,7 +248,7 @@ async def set_watched(trial: Trial, load: WatchedLoad, *, is_watched: bool) -> N
             expect=None if expect is None else json.dumps(expect),
             alert=None if alert is None else json.dumps(alert),
         )
-    wanted = CLOCK_CONDITIONS * trial.sizes.watched_jobs if is_watched else 0
+    wanted = CLOCK_CONDITIONS[level] * trial.sizes.watched_jobs
     give_up = trial.clock.monotonic() + WAIT_TIMEOUT.total_seconds()
     while (found := await database.count_watches(load.ticking.conn)) != wanted:
         trial.fleet.check()
@@ -317,7 +343,7 @@ async def measure_storm(
             raise BenchFailed(who="the scheduler", reason=reason)
         await trial.clock.sleep(POLL_INTERVAL_S)
     opened_s = (trial.clock.now() - since) / SECOND
-    await trial.sleep_until(max(trial.clock.now(), since + STORM_SECONDS * SECOND))
+    await trial.sleep_until(trial.clock.now() + STORM_SECONDS * SECOND)
     return {
         "alert_storm.incidents": found,
         "alert_storm.opened_s": opened_s,
@@ -330,23 +356,24 @@ def read_cpu(trial: Trial) -> float | None:
     return None if rota is None or server is None else rota + server
 
 
-def compare_phases(rounds: Sequence[Mapping[bool, WatchedPhase]]) -> dict[str, float]:
-    """Return the figures without and with expectations, and the ratios of each round."""
+def compare_phases(rounds: Sequence[WatchedRound]) -> dict[str, float]:
+    """Return the medians of each level, and its ratios to the unwatched phase of the same round."""
     figures: dict[str, float] = {}
     for name in ("drain", "fire", "lag_p50", "lag_p99", "cpu"):
-        values = {
-            is_watched: [getattr(each[is_watched], name) for each in rounds]
-            for is_watched in (False, True)
-        }
-        if None in values[False] or None in values[True]:
+        key = f"watched_{name}"
+        values = {level: [getattr(each[level], name) for each in rounds] for level in WatchLevel}
+        if any(None in measured for measured in values.values()):
             continue
-        figures[f"watched_{name}.without"] = compute_percentile(values[False], 50)
-        figures[f"watched_{name}.with"] = compute_percentile(values[True], 50)
-        ratios = [
-            100 * with_ / without
-            for with_, without in zip(values[True], values[False], strict=True)
-        ]
-        figures[f"watched_{name}.percent"] = compute_percentile(ratios, 50)
-        figures[f"watched_{name}.lowest_percent"] = min(ratios)
-        figures[f"watched_{name}.highest_percent"] = max(ratios)
+        for level, measured in values.items():
+            figures[f"{key}.{level}"] = median(measured)
+        for level in EXPECTATIONS:
+            ratios = [
+                100 * watched / unwatched
+                for watched, unwatched in zip(
+                    values[level], values[WatchLevel.UNWATCHED], strict=True
+                )
+            ]
+            figures[f"{key}.{level}_percent"] = median(ratios)
+            figures[f"{key}.{level}_percent_lowest"] = min(ratios)
+            figures[f"{key}.{level}_percent_highest"] = max(ratios)
     return figures

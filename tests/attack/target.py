@@ -37,7 +37,9 @@ DEEP = "acme-row-4711"
 SETTINGS = """
 [api]
 port = {port}
-health_listen = "127.0.0.1:{health_port}"
+
+[observe]
+listen = "127.0.0.1:{health_port}"
 
 [worker]
 queues = ["default", "acme-only"]

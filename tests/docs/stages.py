@@ -27,6 +27,8 @@ class Stage:
 
 EMPTY: Final = Stage()
 STAGES: Final = {
+    "docs/howto/autoscaling.md": Stage(servers=("rota up",)),
     "docs/howto/client.md": Stage(files={"jobs.py": REPORTS}, servers=("rota up jobs:app",)),
+    "docs/howto/proxies-and-probes.md": Stage(servers=("rota up",)),
     "docs/howto/submit-in-a-transaction.md": Stage(has_database=True),
 }

@@ -46,10 +46,23 @@ async def create(url: str, name: str, *, template: str = "template0") -> str:
     return with_database(url, name)
 
 
+# Tries to drop a database that autovacuum looks after.
+DROPS_MAX = 50
+
+
 async def drop(url: str, database: str) -> None:
     name = urlsplit(database).path.strip("/")
     admin = await asyncpg.connect(url)
     try:
-        await admin.execute(f"drop database if exists {name} with (force)")
+        for left in reversed(range(DROPS_MAX)):
+            try:
+                await admin.execute(f"drop database if exists {name} with (force)")
+            except asyncpg.InsufficientPrivilegeError:
+                # An autovacuum worker is there, which only a superuser may end.
+                if not left:
+                    raise
+                await admin.execute("select pg_sleep(0.2)")
+            else:
+                return
     finally:
         await admin.close()

@@ -14,3 +14,9 @@ async def echo(_context: object, payload: object) -> object:
 @app.handler("fleet.fail")
 async def fail(_context: object, _payload: object) -> None:
     raise Fail("always")
+
+
+@app.handler("fleet.obey")
+async def obey(_context: object, payload: dict[str, bool]) -> None:
+    if payload["fails"]:
+        raise Fail("as told")

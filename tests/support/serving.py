@@ -12,14 +12,24 @@ from typing import Any, NamedTuple
 import aiohttp
 
 from rota.config.database import DatabaseSettings
+from rota.config.observe import ObserveSettings
 from rota.config.settings import ApiSettings, Settings
 from rota.core import api_keys
 from rota.core.access import Role
 from rota.core.ids import build_id
+from rota.engine.observability.meter import Meter
 from rota.engine.observability.tracing import TraceWriter
 from rota.processes.api import open_api
+from rota.processes.observe import (
+    build_collector,
+    build_heartbeat_tier,
+    build_metrics_endpoint,
+    serve_observability,
+)
 from rota.runtime.clock import SystemClock
 from rota.runtime.database_clock import DatabaseClock
+from rota.runtime.observe_listener import build_probes
+from rota.runtime.process_health import ProcessHealth
 from rota.runtime.service import ServiceContext, Stop, run_tiers
 from rota.runtime.watchdog import Watchdog
 from rota.store import keys, tenants
@@ -81,7 +91,7 @@ class Served:
     """An API that answers. `platform` has the first key, which the start made."""
 
     url: str
-    health_url: str | None
+    observe_url: str | None
     access: DatabaseAccess
     conn: Connection
     session: aiohttp.ClientSession
@@ -110,6 +120,10 @@ class Served:
     def stranger(self, key: str | None = None) -> Caller:
         return Caller(session=self.session, url=self.url, key=key)
 
+    def stranger_at(self, url: str) -> Caller:
+        """Somebody without a key at another address, such as that of the probes."""
+        return Caller(session=self.session, url=url, key=None)
+
 
 @asynccontextmanager
 async def serving(
@@ -118,9 +132,12 @@ async def serving(
     *,
     traces: TraceWriter | None = None,
     clock: SystemClock = CLOCK,
+    observe: ObserveSettings | None = None,
     **api: Any,
 ) -> AsyncIterator[Served]:
-    """The API on a free port, until the block is left; `clock` is that of its machine."""
+    """The API on a free port, until the block is left; `clock` is that of its machine. `observe` is
+    where its probes and metrics are. Default: on a free port.
+    """
     events: list[Any] = []
     stop = Stop()
     master = folder / "master.key"
@@ -130,26 +147,48 @@ async def serving(
     settings = Settings(
         api=ApiSettings(port=0, **usual | api),
         database=DatabaseSettings(url=database, data=folder),
+        observe=observe or ObserveSettings(),
     )
     access = DatabaseAccess(url=database)
     async with AsyncExitStack() as stack:
         watchdog = stack.enter_context(Watchdog())
+        database_clock, meter = DatabaseClock(clock), Meter()
+        health = ProcessHealth(
+            monotonic=clock.monotonic,
+            is_stopping=stop.drain.is_set,
+            watchdog_silence=lambda: watchdog.silent_s,
+            database_seen_at=lambda: database_clock.offset.answered_at,
+        )
+        meter.add_collector(build_collector("api", health))
+        endpoints = build_probes(health) | {"/metrics": build_metrics_endpoint(meter)}
+        serve = serve_observability(settings.observe, endpoints)
+        health.observe_url = stack.enter_context(serve)
+
+        def emit(event: Any) -> None:
+            events.append(event)
+            meter(event)
+
         ground = ServiceContext(
             clock=clock,
-            emit=events.append,
+            emit=emit,
             rng=Random(),
             watchdog=watchdog,
-            database_clock=DatabaseClock(clock),
+            database_clock=database_clock,
+            health=health,
         )
-        opened = await stack.enter_async_context(open_api(settings, access, ground, traces=traces))
-        node = asyncio.create_task(run_tiers(opened.tiers, stop, ground))
+        opened = await stack.enter_async_context(
+            open_api(settings, access, ground, meter, traces=traces, endpoints=endpoints)
+        )
+        health.mark_started()
+        tiers = [*opened.tiers, build_heartbeat_tier(ground)]
+        node = asyncio.create_task(run_tiers(tiers, stop, ground))
         session = await stack.enter_async_context(aiohttp.ClientSession())
         conn = await stack.enter_async_context(open_connection(access))
         key = (folder / "admin.key").read_text().strip()
         try:
             yield Served(
                 url=opened.url,
-                health_url=opened.health_url,
+                observe_url=opened.observe_url,
                 access=access,
                 conn=conn,
                 session=session,

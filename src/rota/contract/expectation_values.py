@@ -5,13 +5,12 @@ ignored, so older processes check the others. The stored form has ISO durations 
 text, so that a declared document and a stored one compare equal.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import time, timedelta
 from typing import Any, Final
 from uuid import UUID
-
-from msgspec import structs
 
 from rota.contract.documents import read_stored
 from rota.contract.expectations import (
@@ -47,7 +46,7 @@ from rota.core.alerts.conditions import (
 from rota.core.alerts.finding import AlertPolicy, Severity, derive_expectation_id
 from rota.core.alerts.routes import RouteStep
 from rota.core.errors import InvalidInput
-from rota.core.submissions import check_visible_name, prefix_errors
+from rota.core.submissions import check_labels, check_visible_name, prefix_errors
 from rota.core.time import durations
 
 SECOND: Final = timedelta(seconds=1)
@@ -284,10 +283,15 @@ def write_policy(policy: AlertPolicy) -> dict[str, Any]:
 
 def to_selector(match: SubjectMatch) -> SubjectSelector:
     """Convert a `match` document into core's value."""
-    for name in ("job", "step", "task", "queue"):
-        if (value := getattr(match, name)) is not None:
-            check_visible_name(value, f"match.{name}")
-    return SubjectSelector(**structs.asdict(match))
+    patterns = {name: getattr(match, name) for name in ("job", "step", "task", "queue")}
+    with prefix_errors("match"):
+        checked = {
+            name: check_visible_name(value, name)
+            for name, value in patterns.items()
+            if value is not None
+        }
+        labels = json.loads(check_labels(match.labels))
+    return SubjectSelector(**checked, labels=labels)
 
 
 def write_selector(selector: SubjectSelector) -> dict[str, Any]:
@@ -332,7 +336,24 @@ def build_job_expectations(
     """Return the expectations in the `expect` of a job, with ids that survive edits of their values
     and renames of the job.
     """
-    policy = read_stored_policy(alert)
+    return name_job_expectations(
+        read_stored_conditions(expect),
+        read_stored_policy(alert),
+        job_id=job_id,
+        tenant_id=tenant_id,
+        job_name=job_name,
+    )
+
+
+def name_job_expectations(
+    conditions: Iterable[Condition],
+    policy: AlertPolicy,
+    *,
+    job_id: UUID,
+    tenant_id: int,
+    job_name: str,
+) -> list[Expectation]:
+    """Return the expectations of a job for conditions that were read before."""
     return [
         Expectation(
             id=derive_expectation_id(f"job:{job_id.hex}", condition.code),
@@ -342,7 +363,7 @@ def build_job_expectations(
             policy=policy,
             job_id=job_id,
         )
-        for condition in read_stored_conditions(expect)
+        for condition in conditions
     ]
 
 

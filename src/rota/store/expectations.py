@@ -7,11 +7,12 @@ import json
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Final, NamedTuple
 from uuid import UUID
 
 from rota.contract.expectation_values import (
-    build_job_expectations,
+    name_job_expectations,
     read_stored_conditions,
     read_stored_policy,
     read_stored_selector,
@@ -20,7 +21,8 @@ from rota.contract.expectation_values import (
     write_selector,
 )
 from rota.contract.expectations import RULES_PER_TENANT_MAX
-from rota.core.alerts.conditions import Expectation, SubjectSelector
+from rota.core.alerts.conditions import Condition, Expectation, SubjectSelector
+from rota.core.alerts.finding import AlertPolicy
 from rota.core.alerts.rules import NewRule
 from rota.core.errors import (
     InvalidInput,
@@ -37,6 +39,7 @@ from rota.store.statement import statement
 from rota.store.transaction import join_transaction
 
 TAKEN_SQLSTATE: Final = "23505"
+DOCUMENTS_CACHED_MAX: Final = 1_000
 RULE_NAME_TAKEN: Final = "already in use; choose a name that no other rule of the tenant has"
 
 
@@ -122,15 +125,20 @@ async def read_job_expectations(
 def read_expect(row: JobExpectRow) -> list[Expectation]:
     """Return the expectations of a job; none if only newer code reads them."""
     try:
-        return build_job_expectations(
-            job_id=row.id,
-            tenant_id=row.tenant_id,
-            job_name=row.name,
-            expect=json.loads(row.expect),
-            alert=None if row.alert is None else json.loads(row.alert),
-        )
+        conditions, policy = _read_documents(row.expect, row.alert)
     except InvalidInput:
         return []
+    return name_job_expectations(
+        conditions, policy, job_id=row.id, tenant_id=row.tenant_id, job_name=row.name
+    )
+
+
+# Cached, because many jobs have equal documents.
+@lru_cache(maxsize=DOCUMENTS_CACHED_MAX)
+def _read_documents(expect: str, alert: str | None) -> tuple[tuple[Condition, ...], AlertPolicy]:
+    """Read the conditions of a job and how their violations are reported."""
+    policy = read_stored_policy(None if alert is None else json.loads(alert))
+    return read_stored_conditions(json.loads(expect)), policy
 
 
 def to_expectation(row: RuleRow) -> Expectation | None:

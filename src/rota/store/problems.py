@@ -17,7 +17,7 @@ from rota.store.statement import statement
 
 QUEUES_MAX: Final = 200
 # Runs that are examined per queue and priority; for all tenants, per queue. A group with so many
-# runs may have more. With 100 queues of 3,000 runs in 10 priorities that takes 50 ms.
+# runs may have more.
 WAITING_RUNS_MAX: Final = 50
 WAITING_RUNS_EVERYWHERE_MAX: Final = 200
 WAITING_GROUPS_MAX: Final = 200

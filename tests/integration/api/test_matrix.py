@@ -112,6 +112,8 @@ def test_an_operation_without_a_permission_is_one_of_the_few_that_are_open() -> 
     assert is_open == {
         *("/healthz", "/readyz", "/v1/openapi.json", "/docs", "/docs/{file}", "/problems/{code}"),
         "/v1/hooks/{hook_id}",
+        # The token in the address of a ping is its key.
+        *("/ping/{token}", "/ping/{token}/{signal}"),
     }
 
 

@@ -28,6 +28,8 @@ GROUPS: dict[str, tuple[int, tuple[str, ...]]] = {
     "tenants": (5_200, ("tenants", "users", "keys", "secrets", "calendars")),
     "rest": (4_200, ("queues", "cluster", "tasks", "audit", "statistics", "backfills", "service")),
     "events": (1_700, ("events", "hooks")),
+    "webhooks": (1_000, ("webhooks",)),
+    "alerts": (2_000, ("expectations", "routes", "incidents", "pings")),
 }
 # How many each operation gets: of requests that may be wrong, and of right ones, which cost a third
 # to think of. What is wrong at the edges comes from the phase "coverage" besides.
@@ -37,6 +39,8 @@ EXAMPLES = {
     "tenants": (40, 220),
     "rest": (40, 230),
     "events": (30, 130),
+    "webhooks": (20, 60),
+    "alerts": (20, 60),
 }
 # The shapes of requests whose schedule or calendar is tried in full.
 IN_FULL = ("PreviewDraft", "CalendarDraft")

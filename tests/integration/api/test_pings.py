@@ -15,7 +15,7 @@ async def create_ping(api: Served, **given: Any) -> tuple[str, str]:
     draft = {"name": "backup", "every": "1d", "grace": "30m"} | given
     made = await api.platform.post("/v1/pings", draft)
     assert made.status == 201, made.text
-    return made.json["ping_id"], made.json["url"]
+    return made.json["ping_id"], made.json["ping_url"]
 
 
 async def list_runs(api: Served) -> list[dict[str, Any]]:
@@ -155,9 +155,9 @@ async def test_a_rotated_url_stops_working(api: Served) -> None:
     ping_id, url = await create_ping(api)
     made = await api.platform.post(f"/v1/pings/{ping_id}/rotate")
     assert (await api.stranger().get(url)).status == 404
-    assert (await api.stranger().get(made.json["url"])).status == 200
+    assert (await api.stranger().get(made.json["ping_url"])).status == 200
     assert (await api.platform.delete(f"/v1/pings/{ping_id}")).status == 204
-    assert (await api.stranger().get(made.json["url"])).status == 404
+    assert (await api.stranger().get(made.json["ping_url"])).status == 404
 
 
 @pytest.mark.parametrize(

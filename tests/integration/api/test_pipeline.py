@@ -226,6 +226,15 @@ async def test_what_is_wrong_is_said_with_its_place(
     assert await api.conn.fetchval("select count(*) from rota.jobs") == 0
 
 
+async def test_a_parameter_that_is_null_is_refused(api: Served) -> None:
+    answer = await api.platform.get("/v1/notifications?state=null")
+
+    assert answer.status == 422
+    assert answer.json["detail"] == "the parameter state is null; omit it or give a value"
+    named = await api.platform.get("/v1/notifications?channel=null")
+    assert named.status == 200, "a channel may have this name"
+
+
 async def test_an_unknown_parameter_is_refused(api: Served) -> None:
     answer = await api.platform.get("/v1/jobs?stauts=active")
 

@@ -29,12 +29,24 @@ from tools.reference.api_page import EXCERPT_FIELDS, RecordedResponse, build_hea
 from rota.api import resources
 from rota.api.operations import Operation, catalogue
 from rota.api.schemas.jobs import JobView
+from rota.core.alerts.finding import (
+    AlertSubject,
+    ExpectationRef,
+    Finding,
+    SubjectKind,
+    Verdict,
+    derive_expectation_id,
+)
 from rota.core.executor import AttemptContext, Stream
-from rota.core.ids import build_id
+from rota.core.ids import build_id, derive_tick_run_id
+from rota.core.prediction import SAMPLES_MIN
 from rota.core.states import RunState
+from rota.engine.alerting.incident_keeper import apply_findings
+from rota.engine.alerting.notification_planner import plan_due_groups
 from rota.runtime.clock import SystemClock
 from rota.sdk import webhooks
-from rota.store import event_sources, sessions
+from rota.store import alert_channels, event_sources, sessions
+from rota.store.alert_channels import ChannelReport
 from rota.store.event_sources import SourceProgress, SourceReaderId
 from rota.store.sessions import NewSession, SessionRole
 
@@ -47,9 +59,24 @@ TELLS = {
     "create_job": "job_id",
     "create_backfill": "backfill_id",
     "create_hook": "hook_id",
+    "create_expectation": "expectation_id",
+    "create_webhook": "webhook_id",
+    "test_webhook": "delivery_id",
+    "create_silence": "silence_id",
+    "create_ping": "ping_id",
     "create_key": "key_id",
     "create_tenant": "tenant_id",
 }
+INSERT_RUN = """
+insert into rota.runs (
+    id, job_id, scheduled_at, due_at, created_at, started_at, finished_at, tenant_id, queue_id,
+    kind_id, policy_id, job_version, state, left_state, trigger, priority, attempt
+)
+select $1, j.id, $3, $3, $3, $4, $5, j.tenant_id, j.queue_id, j.kind_id, j.policy_id, 1,
+    'succeeded', 'running', 'tick', 5, 1
+from rota.jobs as j
+where j.id = $2
+"""
 RECORDS = "RECORD" in os.environ
 MOST_LINES = 6
 WIDEST = 300
@@ -85,6 +112,8 @@ class Stage:
         if name == "list_dead_groups":
             group = told["data"][0]
             self.variables |= {"DEAD_KIND": group["kind"], "FINGERPRINT": group["fingerprint"]}
+        if name in ("create_ping", "rotate_ping"):
+            self.variables["TOKEN"] = str(told["ping_url"]).removeprefix("/ping/")
         if name in TELLS:
             self.variables[TELLS[name].upper()] = str(told[TELLS[name]])
 
@@ -109,6 +138,7 @@ async def stage(api: Served, database: str) -> AsyncIterator[Stage]:
     async with open_shop(database) as shop, working(shop):
         await schedule(shop)
         await listen(shop)
+        await report_channels(shop)
         key = api.platform.key or ""
         made = Stage(api=api, shop=shop, variables={"ROTA_URL": api.url, "ROTA_KEY": key})
         workers = (await api.platform.get("/v1/workers")).json["data"]
@@ -125,6 +155,8 @@ async def stage(api: Served, database: str) -> AsyncIterator[Stage]:
         await api.platform.post("/v1/jobs", waiting | {"user_id": "u003"})
         await made.run("import", "of June")
         made.variables |= await graphs(made)
+        made.variables |= await orders(made)
+        made.variables |= await open_incident(made)
         yield made
 
 
@@ -150,6 +182,56 @@ async def graphs(stage: Stage) -> dict[str, str]:
         "DEAD_GRAPH_RUN_ID": runs["weekly"],
         "LIVE_GRAPH_RUN_ID": runs["monthly"],
         "GRAPH_JOB_ID": run["job_id"],
+    }
+
+
+async def orders(stage: Stage) -> dict[str, str]:
+    """A job with an expectation and a history that predictions need, and a run that waits."""
+    draft = {"name": "import of orders", "kind": "report", "queue": "batch"}
+    draft |= {"cron_expression": "0 5 * * *"}
+    expected = {"expect": {"finish_by": "+50m", "failures": {"streak": 2}}}
+    job = (await stage.api.platform.post("/v1/jobs", draft | expected)).json["job_id"]
+    job_id = UUID(job.removeprefix("job_"))
+    today = SystemClock().now().replace(hour=5, minute=0, second=0, microsecond=0)
+    for number in range(1, 2 * SAMPLES_MIN):
+        tick = today - timedelta(days=number)
+        started = tick + timedelta(seconds=2)
+        finished = started + timedelta(minutes=40 + number * 7 % 20)
+        run_id = derive_tick_run_id(job_id, tick)
+        await stage.shop.conn.execute(INSERT_RUN, run_id, job_id, tick, started, finished)
+    made = await stage.api.platform.post(f"/v1/jobs/{job}/runNow", {})
+    return {"ORDERS_JOB_ID": job, "ORDERS_RUN_ID": made.json["run_id"]}
+
+
+async def open_incident(stage: Stage) -> dict[str, str]:
+    """An incident about a run, and the message about it that waits for its channel."""
+    now, conn = SystemClock().now(), stage.shop.conn
+    job_id = UUID(stage.variables["ORDERS_JOB_ID"].removeprefix("job_"))
+    owner = f"job:{job_id.hex}"
+    finding = Finding(
+        expectation=ExpectationRef(
+            id=derive_expectation_id(owner, "failure_streak"),
+            tenant_id=1,
+            name="failures",
+            condition="failure_streak",
+        ),
+        subject=AlertSubject(
+            kind=SubjectKind.JOB, id=job_id.hex, name="import of orders", job_id=job_id
+        ),
+        verdict=Verdict.VIOLATED,
+        at=now,
+        title="import of orders failed 2 times in a row",
+        facts={"streak": 2, "error": "the mail server did not answer within 30 seconds"},
+        run_id=UUID(stage.variables["ORDERS_RUN_ID"].removeprefix("run_")),
+    )
+    async with conn.transaction():
+        await apply_findings(conn, [finding], now=now)
+    await plan_due_groups(conn, now=now)
+    incidents = (await stage.api.platform.get("/v1/incidents")).json["data"]
+    messages = (await stage.api.platform.get("/v1/notifications")).json["data"]
+    return {
+        "INCIDENT_ID": incidents[0]["incident_id"],
+        "NOTIFICATION_ID": messages[0]["notification_id"],
     }
 
 
@@ -186,6 +268,15 @@ async def listen(shop: Shop) -> None:
     assert held is not None
     progress = SourceProgress(position='{"orders": {"0": 1042}}', taken=1042, lag=3)
     await event_sources.store_progress(shop.conn, held, progress, ttl=ttl)
+
+
+async def report_channels(shop: Shop) -> None:
+    """Channels of a scheduler, which routes and alerts name."""
+    reports = [
+        ChannelReport(name="chat", kind="slack", tenants=("*",), is_default=True),
+        ChannelReport(name="oncall", kind="pagerduty", tenants=("*",)),
+    ]
+    await alert_channels.report_channels(shop.conn, reports, now=SystemClock().now())
 
 
 async def spare_worker(shop: Shop) -> str:
@@ -302,7 +393,7 @@ def kept(name: str, answer: Answer) -> RecordedResponse:
     body = json.loads(text.replace(str(Path(__file__).parent), "/srv/shop"))
     if name in EXCERPT_FIELDS:
         body = {key: body[key] for key in EXCERPT_FIELDS[name]}
-    for secret in ("key", "secret"):
+    for secret in ("key", "secret", "ping_url"):
         if secret in body:
             body[secret] = f"{body[secret][:14]}…"
     return RecordedResponse(answer.status, media, shortened(body))

@@ -12,11 +12,18 @@ from rota.api.operations import Operation, catalogue
 from rota.store.driver import Connection
 
 resources.load_operations()
-REVEALING = ("key", "secret", "ticket")
+REVEALING = ("key", "secret", "ticket", "ping_url")
 CREATING = [
     ("/v1/keys", {"name": "deployment", "role": "viewer"}, "key", "key_id"),
     ("/v1/tenants/1/keys", {"name": "deployment", "role": "viewer"}, "key", "key_id"),
     ("/v1/hooks", {"name": "payments", "type": "paid"}, "secret", "hook_id"),
+    (
+        "/v1/webhooks",
+        {"url": "https://93.184.216.34/hook", "events": ["run.failed"]},
+        "secret",
+        "webhook_id",
+    ),
+    ("/v1/pings", {"name": "backup", "every": "1d"}, "ping_url", "ping_id"),
     ("/v1/login-tickets", None, "ticket", None),
 ]
 

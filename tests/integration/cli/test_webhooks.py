@@ -137,8 +137,8 @@ def test_each_command_once(open_rota: Installation, receiver: Receiver) -> None:
     assert name in rota("webhooks", "list").out
     edited = rota("webhooks", "edit", name, "--on", "run.*", "--match", "labels.team=billing")
     assert (edited.code, edited.out) == (0, f"Changed webhook {name}, version 2\n")
-    shown = rota("webhooks", "show", name).out
-    assert ("run.*" in shown, "team=billing" in shown) == (True, True)
+    narrowed = rota("webhooks", "show", name).out
+    assert ("run.*" in narrowed, "team=billing" in narrowed) == (True, True)
     assert rota("webhooks", "edit", name, "--no-match").code == 0
     assert "team=billing" not in rota("webhooks", "show", name).out
     assert rota("webhooks", "edit", name).code == 64

@@ -312,3 +312,27 @@ async def test_a_registration_that_is_refused_leaves_no_entry(registry: Registry
         await registry.register(app)
 
     assert await noted(registry) == []
+
+
+async def test_expectations_of_a_declared_job_are_stored_and_follow_the_code(
+    registry: Registry,
+) -> None:
+    alert = rota.Alert(to="a channel that no scheduler has reported yet", severity="page")
+    await registry.register(billing(expect=rota.Expect(finish_by="06:00"), alert=alert))
+    first = await registry.job("nightly")
+    await registry.register(billing(expect=rota.Expect(finish_by="06:00"), alert=alert))
+    same = await registry.job("nightly")
+    await registry.register(billing(expect=rota.Expect(finish_by="07:00"), alert=alert))
+    changed = await registry.job("nightly")
+
+    assert json.loads(first.expect or "{}") == {"finish_by": "06:00"}
+    assert json.loads(first.alert or "{}")["severity"] == "page"
+    assert same.version == first.version
+    assert json.loads(changed.expect or "{}") == {"finish_by": "07:00"}
+
+
+async def test_an_expectation_that_the_schedule_cannot_meet_stops_the_worker(
+    registry: Registry,
+) -> None:
+    with pytest.raises(InvalidInput, match="is 24 h"):
+        await registry.register(billing(expect=rota.Expect(succeed_every="2h")))

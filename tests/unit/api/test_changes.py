@@ -38,6 +38,8 @@ def view(**given: Any) -> JobView:
         "labels": {},
         "user_id": None,
         "description": None,
+        "expect": None,
+        "alert": None,
         "held": None,
         "next_run_at": None,
         "version": 1,

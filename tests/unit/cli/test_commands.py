@@ -24,6 +24,10 @@ ELSEWHERE = {
     "list_executions": "`runs list --worker`",
     "list_outcomes": "`jobs runs`, for one job",
     "patch_job": "the same as update_job",
+    "send_ping": "the sender has a URL and no key",
+    "send_ping_signal": "the sender has a URL and no key",
+    "send_ping_signal_with_output": "the sender has a URL and no key",
+    "send_ping_with_output": "the sender has a URL and no key",
 }
 
 

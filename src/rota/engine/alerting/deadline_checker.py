@@ -9,7 +9,7 @@ A tick that has passed its deadline is judged once. If it was late, its run is l
 and less often: when it starts or succeeds after all, the expectation is met again.
 """
 
-import json
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -44,16 +44,16 @@ from rota.core.alerts.evaluation import (
 from rota.core.alerts.finding import Finding, Verdict
 from rota.core.clock import ClockSource
 from rota.core.ids import derive_tick_run_id
-from rota.core.states import HELD_JOB_STATES, JobState
+from rota.core.states import HELD_JOB_STATES, JobState, RunState
 from rota.core.time.schedule import Schedule
 from rota.engine.alerting.at_risk import look_at_risk
+from rota.engine.alerting.checked_watches import FIRST_ID, CheckedWatch, PassFacts, to_tick_run
 from rota.engine.alerting.ending_windows import keep_pending, recheck_letters, recheck_rate
 from rota.engine.alerting.incident_keeper import apply_findings
 from rota.engine.alerting.tick_planner import CheckedTick, TickPlanner
 from rota.engine.alerting.watch_definitions import (
     FIRING,
     OK,
-    WatchDefinition,
     build_finding,
     decode_definition,
     follow_verdict,
@@ -62,11 +62,13 @@ from rota.store import metrics_queries, relays, watches
 from rota.store.driver import Connection, ConnectionSource
 from rota.store.metrics_queries import smallest_id_at
 from rota.store.transaction import transaction
-from rota.store.watches import DueWatch, NewestSuccess, ProbedRun, WatchRow
+from rota.store.watches import DueWatch, NewestSuccess, ProbedRun
 
 CHECK_INTERVAL_S: Final = 1.0
-# The event loop also fires ticks and must not wait for a pass for long.
-CHECKS_PER_PASS_MAX: Final = 100
+# The event loop also fires ticks and must not wait for long while rows are decoded.
+CHECKS_PER_PASS_MAX: Final = 250
+# Watches that are checked before other services of the process get a turn: about a millisecond.
+WATCHES_PER_TURN: Final = 10
 # Ticks of one watch that one pass judges; the next pass continues.
 TICKS_PER_CHECK_MAX: Final = 20
 # How soon lateness that could not be judged is looked at again.
@@ -80,41 +82,9 @@ LATE_RECHECK_MAX: Final = timedelta(minutes=5)
 FOLLOW_RECHECK: Final = timedelta(seconds=30)
 # Runs whose ids are this much older than a window may have succeeded within it.
 SUCCESS_MARGIN: Final = timedelta(days=2)
-FIRST_ID: Final = UUID(int=0)
+MET_AS_BEFORE: Final = Judgement(verdict=Verdict.MET, title="")
 
 TICK_CONDITIONS: Final = (StartWithin, FinishBy, MaxDuration)
-
-
-@dataclass(slots=True, kw_only=True)
-class CheckedWatch:
-    """A due watch during a pass. `ticks` are to be judged, `upcoming` is the one after them."""
-
-    row: DueWatch
-    definition: WatchDefinition
-    watch: WatchRow
-    schedule: Schedule | None = None
-    ticks: list[CheckedTick] = field(default_factory=list)
-    upcoming: CheckedTick | None = None
-    is_checked: bool = True
-
-    @property
-    def job_id(self) -> UUID:
-        return self.row.job_id or FIRST_ID
-
-    @property
-    def follows_end(self) -> bool:
-        """Whether the next tick is known only when the run of the last one has ended."""
-        return self.schedule is not None and self.schedule.follows_end
-
-
-@dataclass(slots=True, kw_only=True)
-class PassFacts:
-    """What a pass has read. The lag is read only if something is late."""
-
-    now: datetime
-    runs: Mapping[UUID, ProbedRun] = field(default_factory=dict)
-    limits: Mapping[UUID, timedelta | None] = field(default_factory=dict)
-    lag: PlatformLag | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -147,8 +117,9 @@ class DeadlineChecker:
             item for item in active if isinstance(item.definition.condition, TICK_CONDITIONS)
         ]
         await self._plan(conn, ticking, facts)
-        for item in ticking:
+        for number, item in enumerate(ticking):
             findings += await self._check_ticks(conn, item, facts)
+            await let_others_run(number)
         aged = [item for item in active if isinstance(item.definition.condition, SucceedEvery)]
         findings += await self._check_success_ages(conn, aged, facts)
         for item in active:
@@ -184,7 +155,10 @@ class DeadlineChecker:
         return findings
 
     def _open(self, row: DueWatch) -> CheckedWatch:
-        item = CheckedWatch(row=row, definition=decode_definition(row.definition), watch=row.watch)
+        stored = row.watch
+        item = CheckedWatch(
+            row=row, definition=decode_definition(row.definition), watch=stored, stored=stored
+        )
         item.schedule = self._planner.read_schedule(row.schedule, item.job_id)
         return item
 
@@ -208,8 +182,10 @@ class DeadlineChecker:
 
     async def _store(self, conn: Connection, checked: Sequence[CheckedWatch]) -> None:
         gone = [item.watch for item in checked if _is_needless(item)]
-        kept = [item.watch for item in checked if not _is_needless(item)]
-        await watches.save_watches(conn, kept)
+        kept = [item for item in checked if not _is_needless(item)]
+        advanced = [item.watch for item in kept if item.is_only_advanced]
+        await watches.advance_watches(conn, advanced)
+        await watches.save_watches(conn, [item.watch for item in kept if not item.is_only_advanced])
         await watches.delete_watches(conn, gone)
 
     async def _plan(
@@ -232,11 +208,15 @@ class DeadlineChecker:
             if isinstance(item.definition.condition, MaxDuration)
         }
         wanted: set[UUID] = set()
-        for item in items:
+        for number, item in enumerate(items):
             await self._list_due_ticks(item, facts)
-            wanted |= {derive_tick_run_id(item.job_id, tick.at) for tick in item.ticks}
+            item.run_ids = {
+                tick.at: derive_tick_run_id(item.job_id, tick.at) for tick in item.ticks
+            }
+            wanted.update(item.run_ids.values())
             if item.watch.late_tick_at is not None:
                 wanted.add(derive_tick_run_id(item.job_id, item.watch.late_tick_at))
+            await let_others_run(number)
         facts.runs = await watches.probe_runs(conn, wanted)
 
     async def _list_due_ticks(self, item: CheckedWatch, facts: PassFacts) -> None:
@@ -315,13 +295,16 @@ class DeadlineChecker:
 
     def _judge_tick(self, item: CheckedWatch, tick: CheckedTick, facts: PassFacts) -> Judgement:
         row, condition = item.row, item.definition.condition
-        run_id = derive_tick_run_id(item.job_id, tick.at)
-        run = _to_tick_run(facts.runs.get(run_id))
+        probed = facts.runs.get(item.run_ids[tick.at])
+        deadline = self._find_deadline(item, tick, facts)
+        if item.watch.state == OK and _is_met_in_time(condition, tick, probed, deadline):
+            return MET_AS_BEFORE
+        run = to_tick_run(probed)
         watched = WatchedTick(
             job=row.job_name or "",
             at=tick.at,
             due_at=tick.due_at,
-            deadline=self._find_deadline(item, tick, facts),
+            deadline=deadline,
             # The tick of a fixed delay moves for as long as its last run lasts.
             is_decided=item.follows_end
             or row.cursor_tick_at is None
@@ -343,7 +326,7 @@ class DeadlineChecker:
         is_new = item.watch.late_tick_at != late
         if late is None or is_new or item.watch.state != FIRING:
             return []
-        run = _to_tick_run(facts.runs.get(derive_tick_run_id(item.job_id, late)))
+        run = to_tick_run(facts.runs.get(derive_tick_run_id(item.job_id, late)))
         if not isinstance(condition, StartWithin | FinishBy) or not is_made_good(condition, run):
             return []
         item.watch = item.watch._replace(late_tick_at=None)
@@ -494,6 +477,12 @@ async def read_platform_lag(conn: Connection) -> PlatformLag:
     )
 
 
+async def let_others_run(number: int) -> None:
+    """Yield to the other services of the process after every few watches: ticks must fire."""
+    if number % WATCHES_PER_TURN == 0:
+        await asyncio.sleep(0)  # noqa: TID251 — yields, does not wait
+
+
 def find_check_time(
     condition: Condition | None,
     tick: CheckedTick,
@@ -514,6 +503,24 @@ def find_check_time(
 def find_late_recheck(since: datetime, now: datetime) -> datetime:
     """Return when to look again at what has been late since a time."""
     return now + min(max((now - since) / 4, LATE_RECHECK_MIN), LATE_RECHECK_MAX)
+
+
+def _is_met_in_time(
+    condition: Condition | None, tick: CheckedTick, run: ProbedRun | None, deadline: datetime
+) -> bool:
+    """Return whether a run plainly met its condition. What it does not say is judged in full.
+
+    benefit: 20 of 100 us for a check, the cost of a title that is not used; measured 2026-11
+    """
+    if run is None:
+        return False
+    if isinstance(condition, StartWithin):
+        return run.started_at is not None and run.started_at <= tick.due_at + condition.within
+    if isinstance(condition, FinishBy):
+        if run.state is not RunState.SUCCEEDED or run.finished_at is None:
+            return False
+        return run.finished_at <= deadline
+    return False
 
 
 def _is_needless(item: CheckedWatch) -> bool:
@@ -560,17 +567,4 @@ def _judge_graph_duration(
         run_id=run.run_id,
         duration=end - run.started_at,
         is_running=run.finished_at is None,
-    )
-
-
-def _to_tick_run(row: ProbedRun | None) -> TickRun | None:
-    if row is None:
-        return None
-    return TickRun(
-        run_id=row.id,
-        state=row.state,
-        created_at=row.created_at,
-        started_at=row.started_at,
-        finished_at=row.finished_at,
-        reason=None if row.reason is None else json.loads(row.reason),
     )

@@ -36,6 +36,7 @@ from rota.store.watches import WatchRow
 
 # Definitions that a process keeps decoded.
 DECODED_MAX: Final = 20_000
+PARTS_DECODED_MAX: Final = 1_000
 OK, PENDING, FIRING, UNKNOWN = "ok", "pending", "firing", "unknown"
 
 
@@ -100,8 +101,8 @@ def decode_definition(text: str) -> WatchDefinition:
     return WatchDefinition(
         name=document["name"],
         code=document["code"],
-        condition=_read_condition(document.get("condition")),
-        policy=read_stored_policy(document.get("policy")),
+        condition=_read_condition(encode_canonical(document.get("condition"))),
+        policy=_read_policy(encode_canonical(document.get("policy"))),
         subject=AlertSubject(
             kind=SubjectKind(subject["kind"]),
             id=subject["id"],
@@ -115,12 +116,20 @@ def decode_definition(text: str) -> WatchDefinition:
     )
 
 
-def _read_condition(document: object) -> Condition | None:
+# Cached by themselves too: the definitions of many jobs differ only in their subjects, and may be
+# more than the cache of whole definitions holds.
+@lru_cache(maxsize=PARTS_DECODED_MAX)
+def _read_condition(text: str) -> Condition | None:
     try:
-        conditions = read_stored_conditions(document)
+        conditions = read_stored_conditions(json.loads(text))
     except InvalidInput:
         return None
     return conditions[0] if len(conditions) == 1 else None
+
+
+@lru_cache(maxsize=PARTS_DECODED_MAX)
+def _read_policy(text: str) -> AlertPolicy:
+    return read_stored_policy(json.loads(text))
 
 
 def build_finding(

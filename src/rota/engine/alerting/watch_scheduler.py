@@ -29,7 +29,7 @@ from rota.core.alerts.matching import SubjectTraits, choose_subject_kind, list_e
 from rota.core.clock import ClockSource
 from rota.core.states import HELD_JOB_STATES, JobState
 from rota.core.time.schedule import Schedule
-from rota.engine.alerting.deadline_checker import find_check_time
+from rota.engine.alerting.deadline_checker import find_check_time, let_others_run
 from rota.engine.alerting.endings import CLOCK_CODES, ENDING_CODES
 from rota.engine.alerting.expectation_book import ExpectationBook
 from rota.engine.alerting.incident_keeper import apply_findings
@@ -205,8 +205,9 @@ class WatchScheduler:
             changes = WatchChanges(now=now)
             async with transaction(conn):
                 stored = await watches.lock_job_watches(conn, [job.id for job in chunk])
-                for job in chunk:
+                for number, job in enumerate(chunk):
                     self._sync_job(job, stored.get(job.id, ()), changes, now)
+                    await let_others_run(number)
                 await changes.write(conn)
 
     def _sync_job(

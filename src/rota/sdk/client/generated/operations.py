@@ -2471,6 +2471,366 @@ class Operations:
         )
 
     @ApiMethod
+    def list_incidents(
+        self,
+        *,
+        state: Literal["open", "acknowledged", "resolved", "silenced"] | None = None,
+        severity: Literal["info", "warning", "page"] | None = None,
+        job: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> ApiRequest[Page[IncidentView]]:
+        """List incidents, latest first.
+
+        A platform key also sees incidents of the installation itself.
+
+        Args:
+            state: Filter by state; `silenced` are open ones whose messages a silence holds back.
+                Default: all.
+            severity: Filter by severity. Default: all.
+            job: Filter by the id of a job. Default: all.
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
+        """
+        return ApiRequest(
+            method="GET",
+            path="/v1/incidents",
+            response_type=Page[IncidentView],
+            query={
+                "state": state,
+                "severity": severity,
+                "job": job,
+                "limit": limit,
+                "cursor": cursor,
+            },
+        )
+
+    @ApiMethod
+    def get_incident(self, incident_id: str) -> ApiRequest[IncidentView]:
+        """Get an incident with its thread and messages."""
+        return ApiRequest(
+            method="GET",
+            path="/v1/incidents/{}",
+            response_type=IncidentView,
+            path_arguments=(incident_id,),
+        )
+
+    @ApiMethod
+    def acknowledge_incident(
+        self,
+        incident_id: str,
+        *,
+        note: str | UnsetType | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> ApiRequest[IncidentView]:
+        """Acknowledge an incident.
+
+        Repeated messages and escalations that ask for it stop until the incident ends, its severity
+        rises or another incident joins its group.
+
+        Args:
+            note: A comment for the thread. Default: none.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
+        """
+        return ApiRequest(
+            method="POST",
+            path="/v1/incidents/{}/acknowledge",
+            response_type=IncidentView,
+            path_arguments=(incident_id,),
+            body={"note": note},
+            body_required=False,
+            repeat="by_key",
+            idempotency_key=idempotency_key,
+        )
+
+    @ApiMethod
+    def resolve_incident(
+        self,
+        incident_id: str,
+        *,
+        note: str | UnsetType | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> ApiRequest[IncidentView]:
+        """Resolve an incident by hand.
+
+        The next violation opens a new incident.
+
+        Args:
+            note: A comment for the thread. Default: none.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
+        """
+        return ApiRequest(
+            method="POST",
+            path="/v1/incidents/{}/resolve",
+            response_type=IncidentView,
+            path_arguments=(incident_id,),
+            body={"note": note},
+            body_required=False,
+            repeat="by_key",
+            idempotency_key=idempotency_key,
+        )
+
+    @ApiMethod
+    def add_incident_note(
+        self, incident_id: str, text: str, *, idempotency_key: str | None = None
+    ) -> ApiRequest[IncidentView]:
+        """Add a note to the thread of an incident.
+
+        Args:
+            text: The comment.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
+        """
+        return ApiRequest(
+            method="POST",
+            path="/v1/incidents/{}/notes",
+            response_type=IncidentView,
+            path_arguments=(incident_id,),
+            body={"text": text},
+            repeat="by_key",
+            idempotency_key=idempotency_key,
+        )
+
+    @ApiMethod
+    def list_notifications(
+        self,
+        *,
+        channel: str | None = None,
+        state: Literal["pending", "sending", "sent", "failed", "suppressed", "digested"]
+        | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> ApiRequest[Page[NotificationView]]:
+        """List messages about incidents, latest first.
+
+        Args:
+            channel: Filter by the name of a channel. Default: all.
+            state: Filter by state. Default: all.
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
+        """
+        return ApiRequest(
+            method="GET",
+            path="/v1/notifications",
+            response_type=Page[NotificationView],
+            query={"channel": channel, "state": state, "limit": limit, "cursor": cursor},
+        )
+
+    @ApiMethod
+    def get_notification(self, notification_id: str) -> ApiRequest[NotificationView]:
+        """Get a message about incidents."""
+        return ApiRequest(
+            method="GET",
+            path="/v1/notifications/{}",
+            response_type=NotificationView,
+            path_arguments=(notification_id,),
+        )
+
+    @ApiMethod
+    def list_channels(self) -> ApiRequest[Page[ChannelView]]:
+        """List the alert channels that the tenant may use, without their addresses."""
+        return ApiRequest(method="GET", path="/v1/channels", response_type=Page[ChannelView])
+
+    @ApiMethod
+    def send_test_message(
+        self, name: str, *, idempotency_key: str | None = None
+    ) -> ApiRequest[NotificationView]:
+        """Send a test message to a channel.
+
+        A scheduler that has the channel sends it within seconds. Get the notification for the
+        result.
+
+        Args:
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
+        """
+        return ApiRequest(
+            method="POST",
+            path="/v1/channels/{}/test",
+            response_type=NotificationView,
+            path_arguments=(name,),
+            repeat="by_key",
+            idempotency_key=idempotency_key,
+        )
+
+    @ApiMethod
+    def list_silences(
+        self, *, ended: bool | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> ApiRequest[Page[SilenceView]]:
+        """List silences, latest end first.
+
+        Args:
+            ended: Also list ended silences. Default: false.
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
+        """
+        return ApiRequest(
+            method="GET",
+            path="/v1/silences",
+            response_type=Page[SilenceView],
+            query={"ended": ended, "limit": limit, "cursor": cursor},
+        )
+
+    @ApiMethod
+    def create_silence(
+        self,
+        *,
+        reason: str,
+        match: SubjectMatch | Mapping[str, Any] | UnsetType = UNSET,
+        starts_at: Moment | UnsetType | None = UNSET,
+        ends_at: Moment | UnsetType | None = UNSET,
+        duration: Duration | UnsetType | None = UNSET,
+        calendar: str | UnsetType | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> ApiRequest[SilenceView]:
+        """Silence incidents.
+
+        Checks go on and incidents stay visible. When the silence ends while an incident is still
+        open, its message is sent.
+
+        Args:
+            reason: Why messages are held back.
+            match: What the silence applies to. Default: everything of the tenant.
+            starts_at: When the silence begins. Default: now.
+            ends_at: When the silence ends. Default: `for` after its start.
+            duration: How long the silence lasts, instead of `ends_at`. Default: none.
+            calendar: Name of a calendar: the silence holds in its windows, until it is deleted.
+                Default: none.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
+        """
+        return ApiRequest(
+            method="POST",
+            path="/v1/silences",
+            response_type=SilenceView,
+            body={
+                "reason": reason,
+                "match": match,
+                "starts_at": starts_at,
+                "ends_at": ends_at,
+                "for": duration,
+                "calendar": calendar,
+            },
+            repeat="by_key",
+            idempotency_key=idempotency_key,
+        )
+
+    @ApiMethod
+    def end_silence(self, silence_id: str) -> ApiRequest[None]:
+        """End a silence now.
+
+        Messages about incidents that are still open are sent.
+        """
+        return ApiRequest(
+            method="DELETE",
+            path="/v1/silences/{}",
+            response_type=NoneType,
+            path_arguments=(silence_id,),
+        )
+
+    @ApiMethod
+    def create_ping(
+        self,
+        *,
+        name: str,
+        every: Duration | UnsetType | None = UNSET,
+        cron: str | UnsetType | None = UNSET,
+        timezone: str | UnsetType = UNSET,
+        grace: Duration | UnsetType = UNSET,
+        alert: AlertDraft | Mapping[str, Any] | UnsetType | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> ApiRequest[CreatedPing]:
+        """Create a ping URL for work that Rota does not run.
+
+        The response contains the URL, which is shown only once. An incident opens when no success
+        arrives in time, when a failure is reported, or when work that has begun does not end within
+        `grace`.
+
+        Args:
+            name: Name of the ping, and of the job that shows its runs.
+            every: A success is expected this often, 1m to 366d. Default: by `cron`.
+            cron: A success is expected at these times. Default: by `every`.
+            timezone: Time zone of `cron`. Default: UTC.
+            grace: How long a success may be late, and how long the work may take after `/start`.
+                Default: 1h.
+            alert: How incidents are reported. Default: to the default channels.
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
+        """
+        return ApiRequest(
+            method="POST",
+            path="/v1/pings",
+            response_type=CreatedPing,
+            body={
+                "name": name,
+                "every": every,
+                "cron": cron,
+                "timezone": timezone,
+                "grace": grace,
+                "alert": alert,
+            },
+            repeat="by_key",
+            idempotency_key=idempotency_key,
+        )
+
+    @ApiMethod
+    def list_pings(
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> ApiRequest[Page[PingView]]:
+        """List pings by name, without their URLs.
+
+        Args:
+            limit: Maximum items per page. Default: 50.
+            cursor: `next` of the previous page. Default: the first page.
+        """
+        return ApiRequest(
+            method="GET",
+            path="/v1/pings",
+            response_type=Page[PingView],
+            query={"limit": limit, "cursor": cursor},
+        )
+
+    @ApiMethod
+    def get_ping(self, ping_id: str) -> ApiRequest[PingView]:
+        """Get a ping without its URL."""
+        return ApiRequest(
+            method="GET", path="/v1/pings/{}", response_type=PingView, path_arguments=(ping_id,)
+        )
+
+    @ApiMethod
+    def rotate_ping(
+        self, ping_id: str, *, idempotency_key: str | None = None
+    ) -> ApiRequest[CreatedPing]:
+        """Replace the URL of a ping.
+
+        The former URL stops working at once.
+
+        Args:
+            idempotency_key: For a day, a repeated request with the same key returns the first
+                response.
+        """
+        return ApiRequest(
+            method="POST",
+            path="/v1/pings/{}/rotate",
+            response_type=CreatedPing,
+            path_arguments=(ping_id,),
+            repeat="by_key",
+            idempotency_key=idempotency_key,
+        )
+
+    @ApiMethod
+    def delete_ping(self, ping_id: str) -> ApiRequest[None]:
+        """Delete a ping.
+
+        Its URL stops working; its job and runs stay.
+        """
+        return ApiRequest(
+            method="DELETE", path="/v1/pings/{}", response_type=NoneType, path_arguments=(ping_id,)
+        )
+
+    @ApiMethod
     def create_webhook(
         self,
         *,
@@ -3581,364 +3941,4 @@ class Operations:
         """Explain a problem code; the `type` of a problem links here."""
         return ApiRequest(
             method="GET", path="/problems/{}", response_type=str, path_arguments=(code,)
-        )
-
-    @ApiMethod
-    def list_incidents(
-        self,
-        *,
-        state: Literal["open", "acknowledged", "resolved", "silenced"] | None = None,
-        severity: Literal["info", "warning", "page"] | None = None,
-        job: str | None = None,
-        limit: int | None = None,
-        cursor: str | None = None,
-    ) -> ApiRequest[Page[IncidentView]]:
-        """List incidents, latest first.
-
-        A platform key also sees incidents of the installation itself.
-
-        Args:
-            state: Filter by state; `silenced` are open ones whose messages a silence holds back.
-                Default: all.
-            severity: Filter by severity. Default: all.
-            job: Filter by the id of a job. Default: all.
-            limit: Maximum items per page. Default: 50.
-            cursor: `next` of the previous page. Default: the first page.
-        """
-        return ApiRequest(
-            method="GET",
-            path="/v1/incidents",
-            response_type=Page[IncidentView],
-            query={
-                "state": state,
-                "severity": severity,
-                "job": job,
-                "limit": limit,
-                "cursor": cursor,
-            },
-        )
-
-    @ApiMethod
-    def get_incident(self, incident_id: str) -> ApiRequest[IncidentView]:
-        """Get an incident with its thread and messages."""
-        return ApiRequest(
-            method="GET",
-            path="/v1/incidents/{}",
-            response_type=IncidentView,
-            path_arguments=(incident_id,),
-        )
-
-    @ApiMethod
-    def acknowledge_incident(
-        self,
-        incident_id: str,
-        *,
-        note: str | UnsetType | None = UNSET,
-        idempotency_key: str | None = None,
-    ) -> ApiRequest[IncidentView]:
-        """Acknowledge an incident.
-
-        Repeated messages and escalations that ask for it stop until the incident ends, its severity
-        rises or another incident joins its group.
-
-        Args:
-            note: A comment for the thread. Default: none.
-            idempotency_key: For a day, a repeated request with the same key returns the first
-                response.
-        """
-        return ApiRequest(
-            method="POST",
-            path="/v1/incidents/{}/acknowledge",
-            response_type=IncidentView,
-            path_arguments=(incident_id,),
-            body={"note": note},
-            body_required=False,
-            repeat="by_key",
-            idempotency_key=idempotency_key,
-        )
-
-    @ApiMethod
-    def resolve_incident(
-        self,
-        incident_id: str,
-        *,
-        note: str | UnsetType | None = UNSET,
-        idempotency_key: str | None = None,
-    ) -> ApiRequest[IncidentView]:
-        """Resolve an incident by hand.
-
-        The next violation opens a new incident.
-
-        Args:
-            note: A comment for the thread. Default: none.
-            idempotency_key: For a day, a repeated request with the same key returns the first
-                response.
-        """
-        return ApiRequest(
-            method="POST",
-            path="/v1/incidents/{}/resolve",
-            response_type=IncidentView,
-            path_arguments=(incident_id,),
-            body={"note": note},
-            body_required=False,
-            repeat="by_key",
-            idempotency_key=idempotency_key,
-        )
-
-    @ApiMethod
-    def add_incident_note(
-        self, incident_id: str, text: str, *, idempotency_key: str | None = None
-    ) -> ApiRequest[IncidentView]:
-        """Add a note to the thread of an incident.
-
-        Args:
-            text: The comment.
-            idempotency_key: For a day, a repeated request with the same key returns the first
-                response.
-        """
-        return ApiRequest(
-            method="POST",
-            path="/v1/incidents/{}/notes",
-            response_type=IncidentView,
-            path_arguments=(incident_id,),
-            body={"text": text},
-            repeat="by_key",
-            idempotency_key=idempotency_key,
-        )
-
-    @ApiMethod
-    def list_notifications(
-        self,
-        *,
-        channel: str | None = None,
-        state: Literal["pending", "sending", "sent", "failed", "suppressed", "digested"]
-        | None = None,
-        limit: int | None = None,
-        cursor: str | None = None,
-    ) -> ApiRequest[Page[NotificationView]]:
-        """List messages about incidents, latest first.
-
-        Args:
-            channel: Filter by the name of a channel. Default: all.
-            state: Filter by state. Default: all.
-            limit: Maximum items per page. Default: 50.
-            cursor: `next` of the previous page. Default: the first page.
-        """
-        return ApiRequest(
-            method="GET",
-            path="/v1/notifications",
-            response_type=Page[NotificationView],
-            query={"channel": channel, "state": state, "limit": limit, "cursor": cursor},
-        )
-
-    @ApiMethod
-    def get_notification(self, notification_id: str) -> ApiRequest[NotificationView]:
-        """Get a message about incidents."""
-        return ApiRequest(
-            method="GET",
-            path="/v1/notifications/{}",
-            response_type=NotificationView,
-            path_arguments=(notification_id,),
-        )
-
-    @ApiMethod
-    def list_channels(self) -> ApiRequest[Page[ChannelView]]:
-        """List the alert channels that the tenant may use, without their addresses."""
-        return ApiRequest(method="GET", path="/v1/channels", response_type=Page[ChannelView])
-
-    @ApiMethod
-    def send_test_message(
-        self, name: str, *, idempotency_key: str | None = None
-    ) -> ApiRequest[NotificationView]:
-        """Send a test message to a channel.
-
-        A scheduler that has the channel sends it within seconds. Get the notification for the
-        result.
-
-        Args:
-            idempotency_key: For a day, a repeated request with the same key returns the first
-                response.
-        """
-        return ApiRequest(
-            method="POST",
-            path="/v1/channels/{}/test",
-            response_type=NotificationView,
-            path_arguments=(name,),
-            repeat="by_key",
-            idempotency_key=idempotency_key,
-        )
-
-    @ApiMethod
-    def create_ping(
-        self,
-        *,
-        name: str,
-        every: Duration | UnsetType | None = UNSET,
-        cron: str | UnsetType | None = UNSET,
-        timezone: str | UnsetType = UNSET,
-        grace: Duration | UnsetType = UNSET,
-        alert: AlertDraft | Mapping[str, Any] | UnsetType | None = UNSET,
-        idempotency_key: str | None = None,
-    ) -> ApiRequest[CreatedPing]:
-        """Create a ping URL for work that Rota does not run.
-
-        The response contains the URL, which is shown only once. An incident opens when no success
-        arrives in time, when a failure is reported, or when work that has begun does not end within
-        `grace`.
-
-        Args:
-            name: Name of the ping, and of the job that shows its runs.
-            every: A success is expected this often, 1m to 366d. Default: by `cron`.
-            cron: A success is expected at these times. Default: by `every`.
-            timezone: Time zone of `cron`. Default: UTC.
-            grace: How long a success may be late, and how long the work may take after `/start`.
-                Default: 1h.
-            alert: How incidents are reported. Default: to the default channels.
-            idempotency_key: For a day, a repeated request with the same key returns the first
-                response.
-        """
-        return ApiRequest(
-            method="POST",
-            path="/v1/pings",
-            response_type=CreatedPing,
-            body={
-                "name": name,
-                "every": every,
-                "cron": cron,
-                "timezone": timezone,
-                "grace": grace,
-                "alert": alert,
-            },
-            repeat="by_key",
-            idempotency_key=idempotency_key,
-        )
-
-    @ApiMethod
-    def list_pings(
-        self, *, limit: int | None = None, cursor: str | None = None
-    ) -> ApiRequest[Page[PingView]]:
-        """List pings by name, without their URLs.
-
-        Args:
-            limit: Maximum items per page. Default: 50.
-            cursor: `next` of the previous page. Default: the first page.
-        """
-        return ApiRequest(
-            method="GET",
-            path="/v1/pings",
-            response_type=Page[PingView],
-            query={"limit": limit, "cursor": cursor},
-        )
-
-    @ApiMethod
-    def get_ping(self, ping_id: str) -> ApiRequest[PingView]:
-        """Get a ping without its URL."""
-        return ApiRequest(
-            method="GET", path="/v1/pings/{}", response_type=PingView, path_arguments=(ping_id,)
-        )
-
-    @ApiMethod
-    def rotate_ping(
-        self, ping_id: str, *, idempotency_key: str | None = None
-    ) -> ApiRequest[CreatedPing]:
-        """Replace the URL of a ping.
-
-        The former URL stops working at once.
-
-        Args:
-            idempotency_key: For a day, a repeated request with the same key returns the first
-                response.
-        """
-        return ApiRequest(
-            method="POST",
-            path="/v1/pings/{}/rotate",
-            response_type=CreatedPing,
-            path_arguments=(ping_id,),
-            repeat="by_key",
-            idempotency_key=idempotency_key,
-        )
-
-    @ApiMethod
-    def list_silences(
-        self, *, ended: bool | None = None, limit: int | None = None, cursor: str | None = None
-    ) -> ApiRequest[Page[SilenceView]]:
-        """List silences, latest end first.
-
-        Args:
-            ended: Also list ended silences. Default: false.
-            limit: Maximum items per page. Default: 50.
-            cursor: `next` of the previous page. Default: the first page.
-        """
-        return ApiRequest(
-            method="GET",
-            path="/v1/silences",
-            response_type=Page[SilenceView],
-            query={"ended": ended, "limit": limit, "cursor": cursor},
-        )
-
-    @ApiMethod
-    def create_silence(
-        self,
-        *,
-        reason: str,
-        match: SubjectMatch | Mapping[str, Any] | UnsetType = UNSET,
-        starts_at: Moment | UnsetType | None = UNSET,
-        ends_at: Moment | UnsetType | None = UNSET,
-        duration: Duration | UnsetType | None = UNSET,
-        calendar: str | UnsetType | None = UNSET,
-        idempotency_key: str | None = None,
-    ) -> ApiRequest[SilenceView]:
-        """Silence incidents.
-
-        Checks go on and incidents stay visible. When the silence ends while an incident is still
-        open, its message is sent.
-
-        Args:
-            reason: Why messages are held back.
-            match: What the silence applies to. Default: everything of the tenant.
-            starts_at: When the silence begins. Default: now.
-            ends_at: When the silence ends. Default: `for` after its start.
-            duration: How long the silence lasts, instead of `ends_at`. Default: none.
-            calendar: Name of a calendar: the silence holds in its windows, until it is deleted.
-                Default: none.
-            idempotency_key: For a day, a repeated request with the same key returns the first
-                response.
-        """
-        return ApiRequest(
-            method="POST",
-            path="/v1/silences",
-            response_type=SilenceView,
-            body={
-                "reason": reason,
-                "match": match,
-                "starts_at": starts_at,
-                "ends_at": ends_at,
-                "for": duration,
-                "calendar": calendar,
-            },
-            repeat="by_key",
-            idempotency_key=idempotency_key,
-        )
-
-    @ApiMethod
-    def delete_ping(self, ping_id: str) -> ApiRequest[None]:
-        """Delete a ping.
-
-        Its URL stops working; its job and runs stay.
-        """
-        return ApiRequest(
-            method="DELETE", path="/v1/pings/{}", response_type=NoneType, path_arguments=(ping_id,)
-        )
-
-    @ApiMethod
-    def end_silence(self, silence_id: str) -> ApiRequest[None]:
-        """End a silence now.
-
-        Messages about incidents that are still open are sent.
-        """
-        return ApiRequest(
-            method="DELETE",
-            path="/v1/silences/{}",
-            response_type=NoneType,
-            path_arguments=(silence_id,),
         )
