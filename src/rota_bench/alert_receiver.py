@@ -14,6 +14,8 @@ from aiohttp import web
 from rota.core.clock import ClockSource
 
 CHANNEL: Final = "bench"
+# A channel of its own, whose limits no earlier message has used up.
+STORM_CHANNEL: Final = "storm"
 # Signs nothing of value: the receiver does not verify.
 SECRET: Final = f"whsec_{b64encode(bytes(24)).decode()}"
 
@@ -22,6 +24,7 @@ SECRET: Final = f"whsec_{b64encode(bytes(24)).decode()}"
 class ReceivedMessage:
     """A message: `type` is such as `alert.opened`, `incident_ids` are those that it names."""
 
+    channel: str
     notification_id: str
     type: str
     incident_ids: tuple[UUID, ...]
@@ -36,17 +39,18 @@ class AlertReceiver:
     messages: list[ReceivedMessage] = field(default_factory=list)
 
     def write_settings(self, folder: Path) -> None:
-        """Write a rota.toml with one channel that leads here. Pages are not limited, other messages
+        """Write a rota.toml with channels that lead here. Pages are not limited, other messages
         have the default limits.
         """
-        (folder / "rota.toml").write_text(
-            f"[channels.{CHANNEL}]\n"
-            f'url = "webhook+http://127.0.0.1:{self.port}/"\n'
+        channels = (
+            f"[channels.{name}]\n"
+            f'url = "webhook+http://127.0.0.1:{self.port}/{name}"\n'
             f'secrets = ["{SECRET}"]\n'
             'tenants = ["*"]\n'
-            "pages_per_hour = 3600\n",
-            "utf-8",
+            "pages_per_hour = 3600\n"
+            for name in (CHANNEL, STORM_CHANNEL)
         )
+        (folder / "rota.toml").write_text("\n".join(channels), "utf-8")
 
     def find_arrivals(self) -> dict[UUID, datetime]:
         """Return when the first message that names each incident arrived."""
@@ -67,6 +71,7 @@ async def open_alert_receiver(clock: ClockSource) -> AsyncIterator[AlertReceiver
         document = await request.json()
         messages.append(
             ReceivedMessage(
+                channel=request.match_info["channel"],
                 notification_id=request.headers["webhook-id"],
                 type=document["type"],
                 incident_ids=tuple(
@@ -78,7 +83,7 @@ async def open_alert_receiver(clock: ClockSource) -> AsyncIterator[AlertReceiver
         return web.Response()
 
     app = web.Application()
-    app.router.add_post("/", receive)
+    app.router.add_post("/{channel}", receive)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     try:

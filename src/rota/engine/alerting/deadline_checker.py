@@ -510,7 +510,7 @@ def _is_met_in_time(
 ) -> bool:
     """Return whether a run plainly met its condition. What it does not say is judged in full.
 
-    benefit: 20 of 100 us for a check, the cost of a title that is not used; measured 2026-11
+    benefit: no title and facts that are not reported, 13 % of a pass in a profile, 2026-11
     """
     if run is None:
         return False
