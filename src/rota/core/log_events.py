@@ -208,7 +208,7 @@ class AttemptGroup(NamedTuple):
 
     task: str
     outcome: str
-    count: int
+    number: int
     durations: Sequence[float] = ()
     slowest_run_id: UUID | None = None
 
@@ -224,7 +224,7 @@ class AttemptsEnded:
         """How many attempts had each outcome."""
         found: Counter[str] = Counter()
         for group in self.groups:
-            found[group.outcome] += group.count
+            found[group.outcome] += group.number
         return found
 
 

@@ -116,7 +116,7 @@ class OpenIncident(NamedTuple):
     opened_at: datetime
     acknowledged_by: str | None
     silenced_until: datetime | None
-    count: int
+    bad_runs: int
 
 
 class FailingEndpoint(NamedTuple):

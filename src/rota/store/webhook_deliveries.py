@@ -225,11 +225,11 @@ async def insert_events(
 
 
 async def read_run_extras(
-    conn: Connection, run_ids: Sequence[UUID]
+    conn: Connection, runs: Mapping[UUID, int]
 ) -> Mapping[UUID, Mapping[str, Any]]:
-    """Return payload and result of finished runs."""
+    """Return payload and result of finished runs, given with their tenants."""
     found = {}
-    for row in await RUN_EXTRAS.all(conn, ids=list(run_ids)):
+    for row in await RUN_EXTRAS.all(conn, ids=list(runs), tenant_ids=sorted(set(runs.values()))):
         values = {"payload": row.payload, "result": row.result}
         found[row.id] = {
             name: json.loads(text) for name, text in values.items() if text is not None

@@ -19,7 +19,7 @@ async def create_ping(api: Served, **given: Any) -> tuple[str, str]:
 
 
 async def list_runs(api: Served) -> list[dict[str, Any]]:
-    return (await api.platform.get("/v1/runs?limit=20")).json["data"]
+    return list((await api.platform.get("/v1/runs?limit=20")).json["data"])
 
 
 async def check(api: Served) -> None:
@@ -34,7 +34,7 @@ async def check(api: Served) -> None:
 async def list_incidents(api: Served, state: str = "open") -> list[dict[str, Any]]:
     answer = await api.platform.get(f"/v1/incidents?state={state}")
     assert answer.status == 200, answer.text
-    return answer.json["data"]
+    return list(answer.json["data"])
 
 
 async def test_a_success_becomes_a_finished_external_run(api: Served) -> None:

@@ -60,12 +60,12 @@ class WebhookSubscriber:
         matches: Sequence[tuple[OutgoingEvent, Sequence[WebhookSubscription]]],
     ) -> Mapping[UUID, Mapping[str, Any]]:
         """Return payload and result of the runs for which an endpoint includes them."""
-        run_ids = [
-            event.run_id
+        runs = {
+            event.run_id: event.tenant_id
             for event, matched in matches
             if event.run_id is not None and any(each.include for each in matched)
-        ]
-        return await webhook_deliveries.read_run_extras(conn, run_ids) if run_ids else {}
+        }
+        return await webhook_deliveries.read_run_extras(conn, runs) if runs else {}
 
     def _build_event(
         self, event: OutgoingEvent, extras: Mapping[UUID, Mapping[str, Any]]

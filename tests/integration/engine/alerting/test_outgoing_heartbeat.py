@@ -55,7 +55,7 @@ async def receive_heartbeats(
 
 def build_sender(world: World, url: str, events: list[Any]) -> HeartbeatSender:
     return HeartbeatSender(
-        source=OneConnection(world),  # type: ignore[arg-type]
+        source=OneConnection(world),
         url=url,
         every=MINUTE,
         send=send_heartbeat,
@@ -131,5 +131,9 @@ async def test_a_monitor_that_refuses_is_logged_and_tried_again(world: World) ->
     ],
 )
 def test_the_canary_names_what_is_wrong(figures: dict[str, Any], problems: list[str]) -> None:
-    usual = {"shards_unowned": 0, "firing_lag": timedelta(0), "relay_lag": timedelta(0)}
+    usual: dict[str, Any] = {
+        "shards_unowned": 0,
+        "firing_lag": timedelta(0),
+        "relay_lag": timedelta(0),
+    }
     assert find_canary_problems(CanaryFigures(**usual | figures)) == problems

@@ -224,7 +224,8 @@ async def test_a_run_that_ended_long_before_its_transaction_commits_is_told(
 async def test_a_report_that_only_reads_does_not_hold_the_feed_up(
     world: World, feed: LiveFeed, other: Connection
 ) -> None:
-    async with other.transaction(isolation="repeatable_read"):
+    async with other.transaction():
+        await other.execute("set transaction isolation level repeatable read")
         await other.execute("select pg_current_xact_id(), count(*) from rota.runs")
         async with feed.open(1) as stream:
             for _ in range(100):

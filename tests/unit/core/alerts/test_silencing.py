@@ -1,6 +1,7 @@
 """Which silence holds back the messages about a subject."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -51,7 +52,7 @@ def build_silence(number: int = 1, minutes: int = 10, **match: object) -> Active
     ],
 )
 def test_a_silence_matches_by_name_queue_task_and_labels(
-    subject: AlertSubject, match: dict[str, object], is_silenced: bool
+    subject: AlertSubject, match: dict[str, Any], is_silenced: bool
 ) -> None:
     found = choose_silence([build_silence(**match)], 1, subject)
 

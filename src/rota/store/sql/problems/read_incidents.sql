@@ -15,7 +15,7 @@ select
     i.opened_at,
     i.acknowledged_by,
     i.silenced_until,
-    i.count
+    i.count as bad_runs
 from rota.incidents as i
 where
     i.state <> 'resolved'

@@ -64,7 +64,9 @@ inner join
             r.tenant_id, r.job_id, r.name, r.labels, r.user_id, r.kind_id, r.queue_id, r.state,
             r.trigger, r.scheduled_at, r.due_at, r.graph_run_id, r.step, r.member
         from rota.runs as r
-        where r.id = f.run_id
+        where
+            r.tenant_id = any(:tenant_ids::integer[])
+            and r.id = f.run_id
         limit 1
     ) as run
     on run.member is null and run.tenant_id = any(:tenant_ids::integer[])

@@ -7,4 +7,6 @@ select
     ) as payload,
     r.result
 from rota.runs as r
-where r.id = any(:ids::uuid[]);
+where
+    r.tenant_id = any(:tenant_ids::integer[])
+    and r.id = any(:ids::uuid[]);
