@@ -29,6 +29,9 @@ web: ## build the dashboard, from web/ into the package
 test: check ## everything CI runs: the checks and all tests
 	$(PYTEST)
 
+test-alerts: setup-dev ## ten thousand incidents and watched jobs, and more random histories; five minutes
+	ROTA_TEST_ALERTS=1 $(PYTEST) tests/integration/engine/alerting
+
 test-attack: setup-dev ## attacks on a running installation with two tenants, and what held; five minutes
 	$(BIN)/python -m tests.attack
 
@@ -81,4 +84,4 @@ audit: setup-dev ## known vulnerabilities of all that is locked; needs the netwo
 lock: setup-dev ## resolve the dependencies again (the files name no host)
 	$(BIN)/python tools/lock.py
 
-.PHONY: help up setup setup-dev web test test-attack test-chaos test-failover test-faults test-time test-upgrade check format generate bench bench-store bench-lists bench-web bench-time audit lock
+.PHONY: help up setup setup-dev web test test-alerts test-attack test-chaos test-failover test-faults test-time test-upgrade check format generate bench bench-store bench-lists bench-web bench-time audit lock

@@ -37,7 +37,7 @@ EXAMPLES = {
     "jobs": (25, 90),
     "runs": (25, 60),
     "tenants": (40, 220),
-    "rest": (40, 230),
+    "rest": (35, 190),
     "events": (30, 130),
     "webhooks": (20, 60),
     "alerts": (20, 60),
