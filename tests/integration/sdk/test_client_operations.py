@@ -24,8 +24,8 @@ from rota.sdk.client import ApiError, AsyncClient, Client, Page
 
 __all__ = ["stage"]
 resources.load_operations()
-# Whoever calls a hook signs, and has no key: no business of a client.
-OPERATIONS = [each for each in sort_operations(catalogue.operations) if each.name != "call_hook"]
+# The callers of hooks and pings have no key: no business of a client.
+OPERATIONS = [each for each in sort_operations(catalogue.operations) if not each.is_hook]
 STREAM = "text/event-stream"
 SOON = timedelta(minutes=10)
 
@@ -90,8 +90,17 @@ async def example(stage: Stage, operation: Operation) -> tuple[list[str], dict[s
         for name, values in parse_qs(query).items():
             given[name] = values if is_list(types[name]) else values[0]
     if operation.body is not None:
-        given |= EXAMPLE_BODIES.get(operation.name, operation.example) or {}
+        body = EXAMPLE_BODIES.get(operation.name, operation.example) or {}
+        given |= {name_argument(operation.body, name): value for name, value in body.items()}
     return list(found.groups()), given
+
+
+def name_argument(body: Any, name: str) -> str:
+    """The argument of a field whose name is a keyword of Python, such as `for`."""
+    if not (isinstance(body, type) and issubclass(body, msgspec.Struct)):
+        return name
+    names = {each.encode_name: each.name for each in msgspec.structs.fields(body)}
+    return names.get(name, name)
 
 
 async def test_times_are_times_and_durations_durations(api: Served) -> None:
