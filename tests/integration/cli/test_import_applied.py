@@ -40,7 +40,7 @@ def test_jobs_that_no_worker_can_run_are_told_with_the_setting_that_is_missing(
     )
     assert (applied.code, needed in applied.err) == (0, True)
     assert "no live worker serves kind 'shell'; the runs of 1 job will wait" in applied.err
-    assert f"→ {needed}" in doctor.out
+    assert f"→ {needed[0].upper()}{needed[1:]}" in doctor.out
     assert "mailto" in shown
     assert "ops@example.org" in shown
     assert "mailto: ops@example.org" in exported

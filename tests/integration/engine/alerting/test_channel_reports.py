@@ -2,6 +2,7 @@
 
 from random import Random
 
+import pytest
 from tests.support.shop import CLOCK
 
 from rota.config.channels import ChannelSettings
@@ -16,6 +17,8 @@ from rota.runtime.watchdog import Watchdog
 from rota.store.driver import Connection
 from rota.store.pool import DatabaseAccess, open_pool
 
+# apprise imports a module of the standard library that a later Python removes.
+pytestmark = pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")
 SECRET_URL = "mailto://rota:hunter2@example.org"
 
 
